@@ -29,11 +29,13 @@ class SectionReader {
   CfiSection read() {
     ByteCursor in(source_.bytes, source_.order);
     EntryHeader header;
+    in.skip(source_.entry_at.value_or(0));
     while (next(in, header)) {
       if (is_common(header))
         (void)common_at(header.offset);
       else if (!read_entry(header))
         ++section_.bad_entries;
+      if (source_.entry_at) break;
     }
     return std::move(section_);
   }

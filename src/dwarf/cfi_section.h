@@ -41,7 +41,8 @@ struct CfiSection {
     Kind kind = Kind::kEhFrame;
     ByteOrder order = kHostOrder;
     uint8_t address_size = 8;
-    std::optional<uint64_t> only_at = {};  // only entries of code at this address are wanted
+    std::optional<uint64_t> only_at = {};   // only entries of code at this address are wanted
+    std::optional<uint64_t> entry_at = {};  // only the entry at this offset is read
   };
 
   std::vector<CfiCommon> commons;

@@ -1,5 +1,6 @@
 #include "dwarf/cfi_sections.h"
 
+#include <dwarf.h>
 #include <elf.h>
 
 #include <algorithm>
@@ -7,6 +8,40 @@
 #include "elf/compressed_section.h"
 
 namespace sonde {
+namespace {
+
+/// Where .eh_frame has the entry of the code at an address, by the sorted table of .eh_frame_hdr
+/// (Linux Standard Base, "The .eh_frame_hdr section"). Nullopt if there is none, or the table has
+/// another form than linkers write.
+std::optional<uint64_t> listed_entry(const ElfFile& file, const ElfSection& frames,
+                                     uint64_t address) {
+  const ElfSection* header = file.section(".eh_frame_hdr");
+  if (header == nullptr) return std::nullopt;
+  ByteCursor in(file.content(*header), file.order());
+  bool is_usual = in.u8() == 1 && in.u8() == (DW_EH_PE_pcrel | DW_EH_PE_sdata4) &&
+                  in.u8() == DW_EH_PE_udata4 && in.u8() == (DW_EH_PE_datarel | DW_EH_PE_sdata4);
+  in.u32();  // where .eh_frame is
+  uint64_t count = in.u32();
+  constexpr size_t kRow = 8;  // the address of code and that of its entry, relative to the header
+  if (!is_usual || !in.fits(count, kRow)) return std::nullopt;
+  Bytes table = in.take(count * kRow);
+  auto address_in = [&](uint64_t row, size_t column) {
+    auto distance = load<uint32_t>(table.data() + row * kRow + column * 4, file.order());
+    return header->addr + static_cast<uint64_t>(int64_t{static_cast<int32_t>(distance)});
+  };
+  uint64_t low = 0, high = count;
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2;
+    if (address_in(middle, 0) <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == 0) return std::nullopt;
+  return address_in(low - 1, 1) - frames.addr;
+}
+
+}  // namespace
 
 CfiSections::CfiSections(const ElfFile& object, const ElfFile* debug,
                          std::optional<uint64_t> only_at)
@@ -25,8 +60,16 @@ void CfiSections::read(const ElfFile& file, std::string_view name, CfiSection::K
     if (!content) return;
     bytes = expanded_.emplace_back(std::move(*content));
   }
-  sections_.push_back(CfiSection::read({bytes, section->addr, kind, file.order(),
-                                        static_cast<uint8_t>(file.is_64bit() ? 8 : 4), only_at_}));
+  CfiSection::Source source{
+      bytes,   section->addr, kind, file.order(), static_cast<uint8_t>(file.is_64bit() ? 8 : 4),
+      only_at_};
+  if (only_at_ && kind == CfiSection::Kind::kEhFrame) {
+    source.entry_at = listed_entry(file, *section, *only_at_);
+    CfiSection listed = source.entry_at ? CfiSection::read(source) : CfiSection();
+    if (!listed.entries.empty()) return sections_.push_back(std::move(listed));
+    source.entry_at = std::nullopt;  // the table may be wrong, or not have all
+  }
+  sections_.push_back(CfiSection::read(source));
 }
 
 std::vector<FunctionRange> CfiSections::functions() const {

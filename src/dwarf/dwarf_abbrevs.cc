@@ -84,11 +84,30 @@ bool read_abbrev(ByteCursor& in, DwarfFormat format, Abbrev& abbrev,
   return in.ok();
 }
 
+/// Moves past attributes as long as their numbers have one byte, as nearly all have. True after the
+/// last one.
+bool skip_short_attributes(ByteCursor& in) {
+  Bytes left = ByteCursor(in).rest();
+  auto byte_at = [&](size_t at) { return static_cast<uint8_t>(left[at]); };
+  size_t at = 0;
+  bool is_end = false;
+  while (!is_end && left.size() - at >= 3) {
+    uint8_t name = byte_at(at), form = byte_at(at + 1);
+    bool has_value = form == DW_FORM_implicit_const;
+    uint8_t value = has_value ? byte_at(at + 2) : 0;
+    if (((name | form | value) & 0x80) != 0) break;
+    is_end = (name | form) == 0;
+    at += has_value ? 3 : 2;
+  }
+  in.skip(at);
+  return is_end;
+}
+
 /// Moves past one whose code was read.
 void skip_abbrev(ByteCursor& in) {
   uleb128(in);
   in.u8();
-  while (in.ok()) {
+  while (in.ok() && !skip_short_attributes(in)) {
     uint64_t name = uleb128(in), form = uleb128(in);
     if (form == DW_FORM_implicit_const) uleb128(in);
     if ((name | form) == 0) break;

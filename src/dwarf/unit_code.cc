@@ -39,18 +39,9 @@ std::optional<CodeNode::Kind> kind_of(uint16_t tag) {
   }
 }
 
-/// Whether records of a language may contain functions: not those of C.
-bool may_have_classes(uint64_t language) {
-  switch (language) {
-    case DW_LANG_C:
-    case DW_LANG_C89:
-    case DW_LANG_C99:
-    case DW_LANG_C11:
-    case DW_LANG_Mips_Assembler:
-      return false;
-    default:
-      return true;
-  }
+bool is_record_type(uint16_t tag) {
+  return tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type ||
+         tag == DW_TAG_interface_type;
 }
 
 bool is_list(const DwarfValue& location) {
@@ -67,25 +58,41 @@ bool is_list(const DwarfValue& location) {
 
 }  // namespace
 
+RecordCode code_in_records(const EntryCursor& root) {
+  switch (root.number(DW_AT_language).value_or(0)) {
+    case DW_LANG_C:
+    case DW_LANG_C89:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case DW_LANG_Mips_Assembler:
+      return RecordCode::kNever;
+    default:
+      // "GNU C++20 12.2.0 …": not GCC's other languages, nor what it wrote at link time.
+      return root.text(DW_AT_producer).starts_with("GNU C++") ? RecordCode::kInFunctions
+                                                              : RecordCode::kAnywhere;
+  }
+}
+
 class UnitCodeReader {
  public:
   UnitCodeReader(const DwarfUnit& unit, UnitCode& out) : in_(unit, unit.entries), out_(out) {}
 
   void run() {
     if (!in_.next()) return;
-    uint64_t language = in_.number(DW_AT_language).value_or(0);
-    has_classes_ = may_have_classes(language);
-    out_.is_rust_ = language == DW_LANG_Rust;
-    if (in_.has_children()) children(CodeNode::kNone, 0);
+    code_in_records_ = code_in_records(in_);
+    out_.is_rust_ = in_.number(DW_AT_language) == DW_LANG_Rust;
+    if (in_.has_children()) children(CodeNode::kNone, 0, code_in_records_ == RecordCode::kAnywhere);
   }
 
  private:
-  void children(uint32_t parent, uint32_t depth) {
+  /// `records_count`: whether functions may be in records.
+  void children(uint32_t parent, uint32_t depth, bool records_count) {
     while (out_.nodes_.size() < kMaxNodes) {
       // Most entries are types.
       const Abbrev* ahead = in_.peek();
       auto kind = ahead == nullptr ? std::nullopt : kind_of(ahead->tag);
-      bool is_type = !kind || (*kind == CodeNode::Kind::kScope && !has_classes_);
+      bool is_record = ahead != nullptr && is_record_type(ahead->tag);
+      bool is_type = !kind || (is_record && !records_count);
       if (ahead != nullptr && (is_type || is_declaration(*ahead))) {
         in_.skip_next();
         continue;
@@ -99,7 +106,7 @@ class UnitCodeReader {
       out_.nodes_.push_back(node(*kind, parent));
       bool descend = in_.has_children() && depth < kMaxDepth && !out_.nodes_[index].is_variable();
       if (descend)
-        children(index, depth + 1);
+        children(index, depth + 1, records_count || may_have_records_with_code(*kind));
       else
         in_.skip_children();
       out_.nodes_[index].end = static_cast<uint32_t>(out_.nodes_.size());
@@ -163,14 +170,20 @@ class UnitCodeReader {
     return made.kind == CodeNode::Kind::kInlined;
   }
 
+  [[nodiscard]] bool may_have_records_with_code(CodeNode::Kind kind) const {
+    return kind != CodeNode::Kind::kScope && code_in_records_ == RecordCode::kInFunctions;
+  }
+
   EntryCursor in_;
   UnitCode& out_;
-  bool has_classes_ = true;
+  RecordCode code_in_records_ = RecordCode::kAnywhere;
 };
 
 UnitCode UnitCode::read(const DwarfUnit& unit) {
   UnitCode code;
   code.unit_ = &unit;
+  constexpr uint64_t kBytesPerNode = 32;  // about as many, mostly more
+  code.nodes_.reserve(std::min<uint64_t>(kMaxNodes, (unit.end - unit.entries) / kBytesPerNode));
   if (unit.abbrevs != nullptr) UnitCodeReader(unit, code).run();
   for (uint32_t i = 0; i < code.nodes_.size(); ++i)
     if (code.nodes_[i].kind == CodeNode::Kind::kFunction && code.nodes_[i].has_code())

@@ -81,6 +81,15 @@ class UnitCode {
   bool is_rust_ = false;
 };
 
+class EntryCursor;
+
+/// Where classes contain functions that have code. GCC puts the definitions of C++ beside the
+/// classes, which have declarations only; but those that are local to functions, as the types of
+/// lambda expressions are, contain the definitions.
+enum class RecordCode : uint8_t { kNever, kInFunctions, kAnywhere };
+/// Of a unit, by its first entry.
+[[nodiscard]] RecordCode code_in_records(const EntryCursor& root);
+
 /// What an entry says, completed by the entries that it refers to (DW_AT_abstract_origin,
 /// DW_AT_specification).
 struct EntryFacts {

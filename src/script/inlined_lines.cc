@@ -1,18 +1,11 @@
 #include "script/inlined_lines.h"
 
-#include <optional>
 #include <tuple>
 #include <vector>
 
-#include "dwarf/line_index.h"
 #include "symbol/source_index.h"
 
 namespace sonde {
-
-struct InlinedLines::Object {
-  std::optional<LineIndex> lines;
-  SegmentMap segments;
-};
 
 /// An address, and its frames from the innermost function to the one that is not inlined.
 struct InlinedLines::Expanded {
@@ -31,11 +24,6 @@ Place place_of(const Frame& frame) {
 
 }  // namespace
 
-InlinedLines::InlinedLines(bool full_paths) : full_paths_(full_paths) {}
-InlinedLines::InlinedLines(InlinedLines&&) noexcept = default;
-InlinedLines& InlinedLines::operator=(InlinedLines&&) noexcept = default;
-InlinedLines::~InlinedLines() = default;
-
 // Frames of inlined functions follow those that they were added for, innermost first.
 void InlinedLines::grow(const Session& session, size_t first) {
   const std::vector<Frame>& frames = session.frames();
@@ -52,27 +40,11 @@ void InlinedLines::grow(const Session& session, size_t first) {
     if (!InlinedSymbols::has(frames[i].symbol))
       if (auto found = expanded.find(place_of(frames[i])); found != expanded.end())
         found->second.frames.push_back(FrameId(i));
-  for (const auto& [place, one] : expanded) add(object(session, one.dso), one);
+  for (const auto& [place, one] : expanded) add(session, one);
 }
 
-const InlinedLines::Object& InlinedLines::object(const Session& session, DsoId dso) {
-  std::unique_ptr<Object>& known = objects_[dso];
-  if (known) return *known;
-  known = std::make_unique<Object>();
-  FoundObject files = session.symbolizer().object_files(dso);
-  Result<DebugInfo> info = session.symbolizer().debug_info(dso);
-  if (!files.usable() || !info) return *known;
-  known->segments = files.segments();
-  if (auto lines = LineIndex::open(std::move(info->file), info->places))
-    known->lines = std::move(*lines);
-  return *known;
-}
-
-void InlinedLines::add(const Object& object, const Expanded& place) {
-  if (!object.lines) return;
-  auto address = object.segments.addr_of(FileOffset(place.address));
-  if (!address) return;
-  std::vector<InlineFrame> functions = object.lines->inline_frames(*address);
+void InlinedLines::add(const Session& session, const Expanded& place) {
+  std::vector<InlineFrame> functions = session.symbolizer().inline_frames(place.dso, place.address);
   for (size_t i = 1; i < functions.size() && i < place.frames.size(); ++i)
     if (!functions[i].at.file.last().empty())
       lines_[place.frames[i]] = format_srcline(functions[i].at, {full_paths_});

@@ -5,12 +5,9 @@
 //   skip_blanks (inlined)   text.c:12    the address
 //   read (inlined)          text.c:40    calls skip_blanks
 //   parse                   main.c:7     calls read
-//
-// Debug information is read once more for this, of objects that have such frames.
 #pragma once
 
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -20,10 +17,7 @@ namespace sonde {
 
 class InlinedLines {
  public:
-  explicit InlinedLines(bool full_paths);
-  InlinedLines(InlinedLines&&) noexcept;
-  InlinedLines& operator=(InlinedLines&&) noexcept;
-  ~InlinedLines();
+  explicit InlinedLines(bool full_paths) : full_paths_(full_paths) {}
 
   /// Finds the lines of the session's frames from `first` on.
   void grow(const Session& session, size_t first);
@@ -32,13 +26,10 @@ class InlinedLines {
   void clear() { lines_.clear(); }
 
  private:
-  struct Object;  // its debug information
   struct Expanded;
-  const Object& object(const Session& session, DsoId dso);
-  void add(const Object& object, const Expanded& place);
+  void add(const Session& session, const Expanded& place);
 
   bool full_paths_;
-  std::map<DsoId, std::unique_ptr<Object>> objects_;
   std::map<FrameId, std::string> lines_;
 };
 

@@ -44,7 +44,7 @@ std::string ObjectCache::path_of(std::string_view build_id, std::string_view kin
 
 std::optional<RetainedObject> ObjectCache::find(std::string_view build_id, std::string_view kind,
                                                 uint32_t version) const {
-  if (directory_.empty() || build_id.empty()) return std::nullopt;
+  if (!keeps(build_id)) return std::nullopt;
   std::string path = path_of(build_id, kind);
   auto file = MappedFile::open(path);
   if (!file) return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<RetainedObject> ObjectCache::find(std::string_view build_id, std::
 
 void ObjectCache::keep(std::string_view build_id, std::string_view kind, uint32_t version,
                        Bytes bytes) const {
-  if (directory_.empty() || build_id.empty() || bytes.size() > limit_bytes_ / 2) return;
+  if (!keeps(build_id) || bytes.size() > limit_bytes_ / 2) return;
   std::error_code ignored;
   std::filesystem::create_directories(directory_, ignored);
   make_room(bytes.size());

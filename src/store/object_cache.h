@@ -46,6 +46,10 @@ class ObjectCache {
   explicit ObjectCache(std::string directory, uint64_t limit_bytes = kLimit)
       : directory_(std::move(directory)), limit_bytes_(limit_bytes) {}
 
+  /// Whether anything can be stored for an object.
+  [[nodiscard]] bool keeps(std::string_view build_id) const {
+    return !directory_.empty() && !build_id.empty();
+  }
   /// `kind` is a short word; `version` changes with the meaning of the bytes. Nullopt for an object
   /// without a build id.
   [[nodiscard]] std::optional<RetainedObject> find(std::string_view build_id, std::string_view kind,

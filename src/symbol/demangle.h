@@ -20,8 +20,8 @@ struct DemangleOptions {
 bool is_mangled(std::string_view name);
 
 /// Empty if the name is not mangled, or expands to more than 64 KB. Of a name that is qualified by
-/// a mangled function ("_ZN2fs4copyEi::Buffer::fill", see dwarf/function_names.h), that function is
-/// demangled, always with its parameters: they are part of the scope.
+/// a mangled function ("_ZN2fs4copyEi::Buffer::fill", see dwarf/names/function_names.h), that
+/// function is demangled, always with its parameters: they are part of the scope.
 std::string demangle(std::string_view name, bool parameters);
 
 /// A part of a shown name that also occurs in the symbol's own name, in any language: the last

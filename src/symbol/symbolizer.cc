@@ -433,13 +433,17 @@ void Symbolizer::inlined_at(DsoId dso, uint64_t address,
   if (lines != nullptr && elf_address) lines->inlined_functions(*elf_address, names);
 }
 
-std::string_view Symbolizer::function_at(DsoId dso, uint64_t address) const {
+std::vector<InlineFrame> Symbolizer::inline_frames(DsoId dso, uint64_t address) const {
   LoadedDso* loaded = state_->of(dso);
   if (loaded == nullptr || !loaded->symbols.segments) return {};
   auto elf_address = loaded->symbols.segments->addr_of(FileOffset(address));
   const LineIndex* lines = state_->lines_of(*loaded);
   if (lines == nullptr || !elf_address) return {};
-  std::vector<InlineFrame> frames = lines->inline_frames(*elf_address);
+  return lines->inline_frames(*elf_address);
+}
+
+std::string_view Symbolizer::function_at(DsoId dso, uint64_t address) const {
+  std::vector<InlineFrame> frames = inline_frames(dso, address);
   return frames.empty() ? std::string_view() : frames.front().function;
 }
 

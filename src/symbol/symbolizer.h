@@ -85,6 +85,9 @@ class Symbolizer {
   void prepare_lines(DsoId dso, std::span<const uint64_t> addresses, LineParts parts) const;
   /// Appends the linkage names of the functions inlined at an address, innermost first.
   void inlined_at(DsoId dso, uint64_t address, std::vector<std::string_view>& names) const;
+  /// The functions at an address with their lines, innermost first, as LineIndex::inline_frames()
+  /// has them; empty without debug information. The views live as long as the symbolizer.
+  [[nodiscard]] std::vector<InlineFrame> inline_frames(DsoId dso, uint64_t address) const;
   /// The linkage name of the innermost function there, even if nothing was inlined; empty if debug
   /// information does not say.
   [[nodiscard]] std::string_view function_at(DsoId dso, uint64_t address) const;

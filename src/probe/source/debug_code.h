@@ -15,14 +15,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
-#include "dwarf/function_names.h"
 #include "dwarf/line_index.h"
+#include "dwarf/names/function_index.h"
+#include "dwarf/names/function_names.h"
 #include "dwarf/split_units.h"
 #include "dwarf/statement_rows.h"
 #include "dwarf/unit_code.h"
 #include "probe/source/name_search.h"
+#include "store/object_cache.h"
 
 namespace sonde {
 
@@ -68,7 +71,7 @@ class SourceUnit {
   std::optional<StatementRows> rows_;
   std::optional<LineProgram> header_;
   std::optional<FunctionNames> names_;
-  std::map<uint64_t, EntryFacts> facts_;  // by entry
+  std::unordered_map<uint64_t, EntryFacts> facts_;  // by entry
 };
 
 /// Functions of one unit, and copies of them.
@@ -79,9 +82,11 @@ struct NamedFunctions {
 
 class DebugCode {
  public:
-  /// kNotFound if the file has no debug information.
+  /// kNotFound if the file has no debug information. The names of a large file's functions come
+  /// from the disk cache in the directory `object_cache`, or go there; empty: there is none.
   static Result<std::unique_ptr<DebugCode>> open(const std::string& path,
-                                                 const DwarfLocations& places);
+                                                 const DwarfLocations& places,
+                                                 const std::string& object_cache = {});
 
   [[nodiscard]] const DwarfFile& file() const { return *file_; }
 
@@ -101,11 +106,17 @@ class DebugCode {
 
  private:
   friend class SourceUnit;
-  DebugCode(std::unique_ptr<DwarfFile> file, std::string program, std::string root);
-  [[nodiscard]] std::optional<NameSearch> search_for(std::string_view function) const;
+  DebugCode(std::unique_ptr<DwarfFile> file, std::string program, std::string root,
+            std::string object_cache);
+  [[nodiscard]] std::optional<NameSearch> search_for(std::string_view function);
+  const FunctionIndex* function_index();
   [[nodiscard]] bool is_one_of_many() const { return units_.size() > 1; }
 
   std::unique_ptr<DwarfFile> file_;
+  ObjectCache cache_;
+  bool knows_index_ = false;
+  std::optional<RetainedObject> kept_index_;
+  std::optional<FunctionIndex> index_;
   SplitUnits split_;
   std::vector<std::unique_ptr<SourceUnit>> units_;
   std::map<const DwarfUnit*, std::unique_ptr<LineProgram>> programs_;

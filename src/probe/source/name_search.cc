@@ -23,16 +23,52 @@ bool is_name_at(std::string_view text, size_t at, std::string_view name) {
          text.substr(at, name.size()) == name;
 }
 
+/// Whether a text may begin at any of sixteen adjacent places, by three of its characters.
+class TextFilter {
+ public:
+  static constexpr size_t kPlaces = 16;
+
+  /// `text` is not empty.
+  explicit TextFilter(std::string_view text)
+      : middle_(text.size() / 2), last_(text.size() - 1), characters_{} {
+    for (size_t i = 0; i < kCompared; ++i) characters_[i] = Lanes{} + text[place(i)];
+  }
+  /// `at` has the places and, behind them, the length of the text.
+  [[nodiscard]] bool may_begin_near(const char* at) const {
+    Lanes hits = ~Lanes{};
+    for (size_t i = 0; i < kCompared; ++i) {
+      Lanes values;
+      std::memcpy(&values, at + place(i), sizeof values);
+      hits &= values == characters_[i];
+    }
+    std::array<uint64_t, 2> any;
+    std::memcpy(&any, &hits, sizeof any);
+    return (any[0] | any[1]) != 0;
+  }
+
+ private:
+  static constexpr size_t kCompared = 3;
+  using Lanes [[gnu::vector_size(kPlaces)]] = signed char;
+
+  [[nodiscard]] size_t place(size_t i) const { return i == 0 ? 0 : i == 1 ? middle_ : last_; }
+
+  size_t middle_, last_;
+  std::array<Lanes, kCompared> characters_;
+};
+
 /// Where it is in a part of a table of strings, be it at the end of one (linkers share ends).
 void find_offsets_from(std::string_view strings, size_t from, size_t to, std::string_view name,
                        std::vector<uint32_t>& out) {
-  std::string_view part = strings.substr(0, std::min(strings.size(), to + name.size() - 1));
-  while (out.size() <= kMaxOffsets) {
-    const void* found = ::memmem(part.data() + from, part.size() - from, name.data(), name.size());
-    if (found == nullptr) return;
-    auto at = static_cast<size_t>(static_cast<const char*>(found) - part.data());
-    if (is_name_at(strings, at, name)) out.push_back(static_cast<uint32_t>(at));
-    from = at + 1;  // matches may overlap: "aa" is at the end of "aaa"
+  TextFilter filter(name);
+  while (from < to && out.size() <= kMaxOffsets) {
+    size_t next = std::min(to, from + TextFilter::kPlaces);
+    bool is_inside = from + TextFilter::kPlaces + name.size() <= strings.size();
+    if (is_inside && !filter.may_begin_near(strings.data() + from)) {
+      from = next;
+      continue;
+    }
+    for (; from < next; ++from)
+      if (is_name_at(strings, from, name)) out.push_back(static_cast<uint32_t>(from));
   }
 }
 
@@ -275,7 +311,11 @@ class UnitSearch {
   OffsetSet starts_;  // of what is looked for in entries: references to strings, and the name
 };
 
-NameSearch::NameSearch(const DwarfFile& file, std::string_view name) : file_(file) {
+NameSearch::NameSearch(const DwarfFile& file, std::string_view name, const FunctionIndex* index)
+    : file_(file),
+      index_(!name.empty() && FunctionIndex::has_names_like(name) ? index : nullptr),
+      name_(name) {
+  if (index_ != nullptr) return;
   // What several units share was moved to units of its own: names, too.
   bool is_shared =
       file.supplement() != nullptr || std::ranges::any_of(file.units(), [](const DwarfUnit& unit) {
@@ -293,16 +333,22 @@ void NameSearch::search_to(size_t count) {
   if (search_ == nullptr || count <= hit_.size()) return;
   size_t first = hit_.size();
   hit_.resize(count);
+  // Most units that have the name only declare the function, as users of a class do; finding that
+  // out takes a fraction of the time to decode one.
+  bool is_sure = !FunctionIndex::has_names_like(name_);
   parallel_jobs(count - first, [&](size_t i) {
-    hit_[first + i] = search_->may_name(file_.units()[first + i]) ? 1 : 0;
+    const DwarfUnit& unit = file_.units()[first + i];
+    bool is_hit = search_->may_name(unit) && (is_sure || FunctionIndex::may_name(unit, name_));
+    hit_[first + i] = is_hit ? 1 : 0;
   });
 }
 
 bool NameSearch::may_name(const DwarfUnit& unit) {
   // Some milliseconds' work, so that starting threads does not count.
   constexpr size_t kBatch = 48;
-  if (search_ == nullptr) return true;
   auto index = static_cast<size_t>(&unit - file_.units().data());
+  if (index_ != nullptr) return index_->may_name(index, name_);
+  if (search_ == nullptr) return true;
   if (index >= hit_.size()) search_to(std::min(index + kBatch, file_.units().size()));
   return hit_[index] != 0;
 }

@@ -1,5 +1,5 @@
 // NameSearch: which units of a file can have an entry of a given name, without decoding any of
-// them.
+// them: from an index of the file's functions if there is one, else from the units' bytes.
 //
 // A name is stored once, in .debug_str, and entries refer to it by its offset; only short names may
 // be in the entries themselves. So a unit without the bytes of such an offset, and without the
@@ -11,10 +11,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "dwarf/dwarf_file.h"
+#include "dwarf/names/function_index.h"
 
 namespace sonde {
 
@@ -22,8 +24,9 @@ class UnitSearch;
 
 class NameSearch {
  public:
-  /// `name` may be followed by template arguments in the file.
-  NameSearch(const DwarfFile& file, std::string_view name);
+  /// `name` may be followed by template arguments in the file. `index` is the file's and outlives
+  /// this, or null.
+  NameSearch(const DwarfFile& file, std::string_view name, const FunctionIndex* index = nullptr);
   ~NameSearch();
 
   /// `unit` is one of the file's.
@@ -35,6 +38,8 @@ class NameSearch {
   void search_to(size_t count);
 
   const DwarfFile& file_;
+  const FunctionIndex* index_;
+  std::string name_;
   std::unique_ptr<UnitSearch> search_;  // null: nothing can be ruled out
   std::vector<char> hit_;               // by the unit's index in the file
 };

@@ -34,11 +34,18 @@ class Program {
     info_.u8(2);
     info_.u32(static_cast<uint32_t>(strings_.size() + from));
     strings_.append(name).append(1, '\0');
+    info_.u64(kCode);
+  }
+  void declaration(std::string_view name) {
+    info_.u8(5);
+    info_.u32(static_cast<uint32_t>(strings_.size()));
+    strings_.append(name).append(1, '\0');
   }
   void function_with_own_name(std::string_view name) {
     info_.u8(3);
     info_.text(name);
     info_.u8(0);
+    info_.u64(kCode);
   }
   /// Entries of a byte each.
   void blocks(size_t count) {
@@ -57,6 +64,8 @@ class Program {
                                 0,
                                 DW_AT_name,
                                 DW_FORM_strp,  //
+                                DW_AT_low_pc,
+                                DW_FORM_addr,  //
                                 0,
                                 0,  //
                                 3,
@@ -64,11 +73,20 @@ class Program {
                                 0,
                                 DW_AT_name,
                                 DW_FORM_string,  //
+                                DW_AT_low_pc,
+                                DW_FORM_addr,  //
                                 0,
                                 0,  //
                                 4,
                                 DW_TAG_lexical_block,
                                 0,
+                                0,
+                                0,  //
+                                5,
+                                DW_TAG_subprogram,
+                                0,
+                                DW_AT_name,
+                                DW_FORM_strp,  //
                                 0,
                                 0,  //
                                 0};
@@ -82,6 +100,8 @@ class Program {
   }
 
  private:
+  static constexpr uint64_t kCode = 0x1000;  // where each function is
+
   ByteBuilder info_;
   std::string strings_ = std::string("first\0of all\0", 13);
 };
@@ -109,6 +129,14 @@ TEST(NameSearch, FindsReferencesToStrings) {
   EXPECT_EQ(units_of(program, "withdraw"), "nyy");
   EXPECT_EQ(units_of(program, "with"), "nnn");
   EXPECT_EQ(units_of(program, ""), "yyy");
+}
+
+/// Users of a class have the names of its functions, too.
+TEST(NameSearch, LeavesOutUnitsThatOnlyDeclare) {
+  Program program;
+  program.unit([](Program& unit) { unit.function("deposit"); });
+  program.unit([](Program& unit) { unit.declaration("deposit"); });
+  EXPECT_EQ(units_of(program, "deposit"), "yn");
 }
 
 /// A compiler may choose one form for one name, and another for the next.

@@ -318,7 +318,7 @@ Result<DebugCode*> ProbedCode::debug() const {
   DwarfLocations places;
   places.root = state_->finder.symfs;
   places.debug_root = state_->finder.debug_root;
-  state_->debug = TRY(DebugCode::open(debug_path(), places));
+  state_->debug = TRY(DebugCode::open(debug_path(), places, state_->finder.object_cache));
   return state_->debug.get();
 }
 

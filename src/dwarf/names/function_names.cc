@@ -1,4 +1,4 @@
-#include "dwarf/function_names.h"
+#include "dwarf/names/function_names.h"
 
 #include <dwarf.h>
 
