@@ -15,6 +15,7 @@ enum Feature : uint32_t {
   kFeatureSimpleperfFile = 128,
   kFeatureSimpleperfMetaInfo = 129,
   kFeatureSimpleperfFile2 = 132,
+  kFeatureInterpretedFiles = 192,  // our own
   kFeatureBits = 256,
 };
 

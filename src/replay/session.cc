@@ -51,6 +51,7 @@ struct Session::State {
   Machine machine;
   std::optional<ObjectFinder> finder;
   JitObjects jit_objects;
+  InterpretedCode interpreted;
   std::optional<JitReplay> jit;  // fills them
   std::optional<ObjectCfi> cfi;  // uses `finder` and `jit_objects`
   std::unique_ptr<Symbolizer> symbolizer;
@@ -209,8 +210,10 @@ void Session::State::take_counts() {
 void Session::State::make_symbolizer() {
   // What `record --kcore` copied are the symbols of exactly that boot.
   if (options.symbols.kallsyms.empty()) options.symbols.kallsyms = recording.facts().kernel_symbols;
-  symbolizer = std::make_unique<Symbolizer>(
-      machine, options.symbols, *env, recording.features().os_release.value_or(""), &jit_objects);
+  interpreted.add(recording.features().interpreted_files, machine.dsos());
+  symbolizer = std::make_unique<Symbolizer>(machine, options.symbols, *env,
+                                            recording.features().os_release.value_or(""),
+                                            &jit_objects, &interpreted);
 }
 
 /// `are_all`: no other frames will follow.

@@ -83,6 +83,7 @@ struct Symbolizer::State {
   std::string kernel_release;
   DsoSymbolLoader loader;
   const JitObjects* jit = nullptr;
+  const InterpretedCode* interpreted = nullptr;
   std::deque<LoadedDso> loaded;    // in the order of their ids
   std::vector<LoadedDso*> by_dso;  // by DsoId; null: not loaded
   uint32_t next_id = 0;
@@ -104,9 +105,14 @@ struct Symbolizer::State {
   [[nodiscard]] const JitObject* jit_object(DsoId dso) const {
     return jit == nullptr ? nullptr : jit->of(dso);
   }
+  /// Null if the DSO is no source file of an interpreter.
+  [[nodiscard]] const InterpretedObject* interpreted_object(DsoId dso) const {
+    return interpreted == nullptr ? nullptr : interpreted->of(dso);
+  }
   [[nodiscard]] bool has_lines(const LoadedDso* loaded_dso) const {
     return loaded_dso != nullptr &&
-           (loaded_dso->symbols.segments || jit_object(loaded_dso->dso) != nullptr);
+           (loaded_dso->symbols.segments || jit_object(loaded_dso->dso) != nullptr ||
+            interpreted_object(loaded_dso->dso) != nullptr);
   }
   [[nodiscard]] bool is_of_kernel(DsoId dso) const;
   /// The part of a shown name that must be in the symbol's own name.
@@ -131,11 +137,13 @@ struct Symbolizer::State {
 };
 
 Symbolizer::Symbolizer(const Machine& machine, SymbolOptions options, const Env& env,
-                       std::string_view kernel_release, const JitObjects* jit) {
+                       std::string_view kernel_release, const JitObjects* jit,
+                       const InterpretedCode* interpreted) {
   FinderOptions finder = finder_options(options, env);
   state_ = std::make_unique<State>(machine, std::move(options), env, std::move(finder),
                                    std::string(kernel_release));
   state_->jit = jit;
+  state_->interpreted = interpreted;
 }
 
 Symbolizer::~Symbolizer() {
@@ -237,6 +245,10 @@ void Symbolizer::State::load(LoadedDso& one, std::string_view name_part) {
   if (const JitObject* generated = jit_object(one.dso)) {
     one.symbols.own = generated->symbols();
     one.symbols.source = machine.dsos()[one.dso].path;
+    one.symbols.origin = 'J';
+  } else if (const InterpretedObject* interpreted_file = interpreted_object(one.dso)) {
+    one.symbols.own = interpreted_file->symbols();
+    one.symbols.source = "the recording";
     one.symbols.origin = 'J';
   } else {
     one.symbols = loader.load(machine.dsos()[one.dso], name_part);
@@ -402,6 +414,7 @@ void Symbolizer::State::keep_lines() {
 
 std::optional<SourceLine> Symbolizer::State::line_at(LoadedDso& dso, uint64_t address) {
   if (const JitObject* generated = jit_object(dso.dso)) return generated->line_at(address);
+  if (const InterpretedObject* file = interpreted_object(dso.dso)) return file->line_at(address);
   auto elf_address = dso.symbols.segments->addr_of(FileOffset(address));
   if (!elf_address) return std::nullopt;
   const LineIndex* lines = lines_of(dso);

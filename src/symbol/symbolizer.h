@@ -17,6 +17,7 @@
 #include "machine/machine.h"
 #include "symbol/dso_symbols.h"
 #include "symbol/inlined_symbols.h"
+#include "symbol/interpreted/interpreted_code.h"
 #include "symbol/jit_objects.h"
 #include "symbol/kernel_core.h"
 
@@ -52,9 +53,11 @@ struct DebugInfo {
 class Symbolizer {
  public:
   /// `kernel_release` is the recorded kernel's (OSRELEASE), to find its vmlinux. `jit` has the
-  /// objects of kind kJitDump and must outlive this object.
+  /// objects of kind kJitDump, `interpreted` the source files of interpreters; both must outlive
+  /// this object.
   Symbolizer(const Machine& machine, SymbolOptions options, const Env& env,
-             std::string_view kernel_release, const JitObjects* jit = nullptr);
+             std::string_view kernel_release, const JitObjects* jit = nullptr,
+             const InterpretedCode* interpreted = nullptr);
   ~Symbolizer();
 
   /// Reads the symbol tables of these DSOs, in parallel; loaded ones cost nothing. Callers that

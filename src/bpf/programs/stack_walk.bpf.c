@@ -8,6 +8,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "python_frames.h"
 #include "stack_copy.h"
 #include "stack_walk.h"
 
@@ -65,6 +66,12 @@ struct bpf_perf_event_data {
   __u64 addr;
 };
 
+static _Bool read_word(__u64 address, __u64* word) {
+  return bpf_probe_read_user(word, sizeof *word, (void*)address) == 0;
+}
+
+#include "python_frames.bpf.h"
+
 struct mapping {
   __u64 start, end;
   __u64 file_offset;  // of `start`
@@ -86,6 +93,7 @@ struct walk {
   __u32 zero;
   __u64 node[NODE_WORDS];
   struct mapping mappings[MAPPINGS];
+  struct python_walk python;
   struct walk_chain chain;
 };
 
@@ -142,10 +150,6 @@ __u64 chains_lost = 0, objects_lost = 0;
 static struct walk* this_walk(void) {
   __u32 zero = 0;
   return bpf_map_lookup_elem(&walks, &zero);
-}
-
-static _Bool read_word(__u64 address, __u64* word) {
-  return bpf_probe_read_user(word, sizeof *word, (void*)address) == 0;
 }
 
 /// A register's value in the current frame; false if it is lost, or cannot be read.
@@ -349,6 +353,8 @@ static int go_up(struct walk* w, __u64 place) {
     return WALK_NO_TABLE;
   }
   if (object->state == WALK_REQUESTED) return WALK_NO_TABLE;
+  if (object->python != 0 && w->python.object == 0)
+    begin_python(&w->python, object->python, mapping->start - mapping->file_offset);
   __u32 rule = 0;
   if (object->state == WALK_LOADED) {
     object->used_ns = bpf_ktime_get_ns();
@@ -361,6 +367,14 @@ static int go_up(struct walk* w, __u64 place) {
 static long step(__u32 index, void* context) {
   struct walk* w = this_walk();
   if (!w) return 1;
+  __u64 slot = index;
+  asm volatile("" : "+r"(slot));  // or the compiler drops the mask, which the verifier needs
+  slot &= WALK_MOST_FRAMES - 1;
+  if (w->python.frame != 0) {
+    w->chain.addresses[slot] = next_frame(&w->python);
+    w->chain.count = (__u16)(index + 1);
+    return 0;
+  }
   __u64 ip = w->value[REG_IP], sp, sp_after;
   __u64 place = w->is_exact ? ip : ip - 1;
   if (!value_of(w, REG_SP, &sp)) {
@@ -373,9 +387,6 @@ static long step(__u32 index, void* context) {
     w->chain.end = WALK_NOT_MAPPED;
     return 1;
   }
-  __u64 slot = index;
-  asm volatile("" : "+r"(slot));  // or the compiler drops the mask, which the verifier needs
-  slot &= WALK_MOST_FRAMES - 1;
   w->chain.addresses[slot] = place;
   w->chain.count = (__u16)(index + 1);
   if (kind != NO_MAPPING) w->chain.object = w->mappings[w->found & (MAPPINGS - 1)].key;
@@ -389,8 +400,10 @@ static long step(__u32 index, void* context) {
       end = WALK_NO_MEMORY;
     else if (w->value[REG_IP] == ip && sp_after == sp)
       end = WALK_BAD_FRAME;
-    else
+    else {
+      if (enter_activation(&w->python, sp, sp_after)) w->chain.addresses[slot] = next_frame(&w->python);
       return 0;
+    }
   }
   w->chain.end = (__u16)end;
   return 1;
@@ -446,6 +459,9 @@ int walk_stack(struct bpf_perf_event_data* context) {
   w->next_slot = 0;
   w->root = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
   w->vdso = (__u64)BPF_CORE_READ(mm, context.vdso);
+  w->python.object = 0;
+  w->python.frame = 0;
+  w->python.memory = (__u64)mm;
   for (__u32 i = 0; i < MAPPINGS; ++i) w->mappings[i].start = w->mappings[i].end = 0;
   if (code_segment == USER_CODE_64) {
     bpf_loop(WALK_MOST_FRAMES, step, 0, 0);

@@ -40,7 +40,7 @@ struct walk_object {
   __u32 state;
   __u32 table;  // index in the array of tables
   __u32 row_count;
-  __u32 zero;
+  __u32 python;   // its interpreter's index in `pythons` plus 1; 0: it has none
   __u64 used_ns;  // CLOCK_MONOTONIC
 };
 

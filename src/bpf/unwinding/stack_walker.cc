@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -37,6 +38,10 @@ Result<> check_kernel() {
   return {};
 }
 
+Result<BpfRing> map_ring(bpf_map* map) {
+  return BpfRing::map(Fd(::fcntl(bpf_map__fd(map), F_DUPFD_CLOEXEC, 0)), bpf_map__max_entries(map));
+}
+
 }  // namespace
 
 struct StackWalker::Program {
@@ -45,7 +50,7 @@ struct StackWalker::Program {
   Program& operator=(const Program&) = delete;
   ~Program() { stack_walk__destroy(skeleton); }
   stack_walk* skeleton;
-  std::optional<BpfRing> ring;
+  std::optional<BpfRing> ring, python_codes;
 };
 
 StackWalker::StackWalker(std::unique_ptr<Program> program) : program_(std::move(program)) {}
@@ -60,9 +65,8 @@ Result<StackWalker> StackWalker::open() {
   stack_walk* skeleton = program->skeleton;
   if (skeleton == nullptr) return bpf_refused(log, "open", kStackWalker);
   if (stack_walk__load(skeleton) != 0) return bpf_refused(log, "load", kStackWalker);
-  int ring = bpf_map__fd(skeleton->maps.requests);
-  program->ring.emplace(TRY(BpfRing::map(Fd(::fcntl(ring, F_DUPFD_CLOEXEC, 0)),
-                                         bpf_map__max_entries(skeleton->maps.requests))));
+  program->ring.emplace(TRY(map_ring(skeleton->maps.requests)));
+  program->python_codes.emplace(TRY(map_ring(skeleton->maps.described_codes)));
   return StackWalker(std::move(program));
 }
 
@@ -144,6 +148,32 @@ std::vector<walk_request> StackWalker::take_requests() {
   }
   ring.release();
   return requests;
+}
+
+bool StackWalker::put_python(uint32_t index, const python_layout& layout) {
+  return bpf_map_update_elem(bpf_map__fd(program_->skeleton->maps.pythons), &index, &layout,
+                             BPF_ANY) == 0;
+}
+
+void StackWalker::take_python_codes(
+    const std::function<void(const python_code&, Bytes lines)>& visit) {
+  BpfRing& ring = *program_->python_codes;
+  ring.look();
+  for (Bytes record = ring.front(); !record.empty(); record = ring.front()) {
+    python_code code;
+    if (record.size() >= PYTHON_CODE_HEADER) {
+      std::memcpy(&code, record.data(), PYTHON_CODE_HEADER);
+      visit(code, record.subspan(PYTHON_CODE_HEADER));
+    }
+    ring.pop();
+  }
+  ring.release();
+}
+
+std::array<uint64_t, PYTHON_LOSSES> StackWalker::python_lost() const {
+  std::array<uint64_t, PYTHON_LOSSES> lost{};
+  std::copy_n(program_->skeleton->bss->python_lost, lost.size(), lost.begin());
+  return lost;
 }
 
 StackWalker::Lost StackWalker::lost() const {

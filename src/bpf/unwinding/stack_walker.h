@@ -14,13 +14,17 @@
 
 #include <linux/types.h>
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/error.h"
+#include "bpf/programs/python_frames.h"
 #include "bpf/programs/stack_walk.h"
 
 namespace sonde {
@@ -50,6 +54,15 @@ class StackWalker {
   /// Becomes readable when there are requests.
   [[nodiscard]] int requests() const;
   std::vector<walk_request> take_requests();
+
+  /// From now on the walk goes through the Python frames of objects whose `python` is this index
+  /// plus 1. False if the kernel refuses.
+  bool put_python(uint32_t index, const python_layout& layout);
+  /// Code objects of CPython that walks have met for the first time, with what there is of their
+  /// table of lines. A description comes before the first chain that refers to it. Not thread-safe.
+  void take_python_codes(const std::function<void(const python_code&, Bytes lines)>& visit);
+  /// By python_loss.
+  [[nodiscard]] std::array<uint64_t, PYTHON_LOSSES> python_lost() const;
 
   struct Lost {
     uint64_t chains = 0;   // for which the ring had no room

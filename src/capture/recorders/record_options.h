@@ -44,6 +44,7 @@ struct SamplingOptions {
   CallGraphMode call_graph = CallGraphMode::kNone;
   uint32_t dump_size = 8192;   // --call-graph dwarf,SIZE
   bool unwind_stacks = false;  // unwind stack copies before they are written (not dwarf,raw)
+  bool interpreters = true;    // --no-interpreters
   uint32_t max_stack = 0;      // --call-graph fp,N; 0: the kernel's default
   AggregationOptions aggregation;
 

@@ -263,6 +263,7 @@ class Recorder {
     if (scan_.counts().has_time())
       features.sample_time = SampleTimeRange{scan_.counts().first_ns, scan_.counts().last_ns};
     if (options_.build_ids.collect) features.build_ids = build_ids_of(scan_.hits());
+    if (unwinding_) features.interpreted_files = unwinding_->interpreted_files();
     add_trace_index(features);
     features.present.clear();
     mark_present(features);
@@ -405,6 +406,10 @@ class Recorder {
     if (scan_.counts().has_time())
       features.sample_time = SampleTimeRange{scan_.counts().first_ns, scan_.counts().last_ns};
     if (options_.build_ids.collect) features.build_ids = build_ids_of(scan_.hits());
+    if (unwinding_) {
+      features.interpreted_files = unwinding_->interpreted_files();
+      unwinding_->restart();
+    }
     add_trace_index(features);
     mark_present(features);
     samples_before_ += scan_.counts().samples;

@@ -115,8 +115,17 @@ bool ChainJoiner::sample(Ring& ring, const RecordView& record) {
   Chain chain = std::move(ring.waiting.back());
   ring.waiting.pop_back();
   if (!chain.stack.empty() && join_copy(ring, record, sample, chain.stack)) return true;
+  bool is_python = !chain.addresses.empty() && PythonFunctions::is_frame(chain.addresses.front());
+  if (python_ != nullptr) python_->place(chain.addresses, sample, ring.joined);
+  size_t at = ring.joined.size();
   bool is_joined = append_unwound(record, sample, chain.addresses, cut_of(chain.end),
                                   walked_[event.index()].keeps_registers, ring.joined);
+  if (is_joined && is_python && sample.cpu_mode == abi::kMiscUser &&
+      events_[event].attr.samples(abi::kSampleIp)) {
+    // The instruction is that of the function, too. IP follows IDENTIFIER.
+    constexpr size_t kIpOffset = sizeof(abi::RecordHeader) + sizeof(uint64_t);
+    std::memcpy(ring.joined.data() + at + kIpOffset, chain.addresses.data(), sizeof(uint64_t));
+  }
   if (is_joined)
     ring.ends.add(chain.end, chain.object);
   else

@@ -27,6 +27,7 @@
 
 #include "base/bytes.h"
 #include "bpf/unwinding/stack_walker.h"
+#include "capture/unwinding/interpreters/python_functions.h"
 #include "perfdata/header/event_table.h"
 
 namespace sonde {
@@ -62,6 +63,8 @@ class ChainJoiner {
   /// PERF_SAMPLE_CALLCHAIN, REGS_USER and STACK_USER. `walked` is in the same order.
   ChainJoiner(const std::vector<EventDesc>& events, std::vector<Walked> walked);
   /// `layout` is that of the carrier's records.
+  /// From now on frames of Python are given their places.
+  void set_python(PythonFunctions* functions) { python_ = functions; }
   void add_ring(int cpu, uint64_t carrier_id, const SampleLayout& layout);
 
   Bytes join(int cpu, Bytes first, Bytes rest);
@@ -90,6 +93,7 @@ class ChainJoiner {
 
   EventTable events_;
   std::vector<Walked> walked_;
+  PythonFunctions* python_ = nullptr;
   std::map<int, Ring> rings_;  // by CPU
 };
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "capture/recorders/record_output.h"
 #include "symbol/dso_symbols.h"
 
 namespace sonde {
@@ -61,20 +62,25 @@ std::string program_path(const std::string& name, const Env& env) {
 
 }  // namespace
 
-KernelUnwinding::KernelUnwinding(StackWalker walker, Env& env)
-    : walker_(std::move(walker)), tables_(walker_, {.files = finder_options({}, env)}) {}
+KernelUnwinding::KernelUnwinding(StackWalker walker, const RecordOptions& options, Env& env)
+    : walker_(std::move(walker)),
+      tables_(walker_, {.files = finder_options({}, env),
+                        .interpreters = options.sampling.interpreters &&
+                                        !RecordOutput::is_pipe(options.output, env.out_fd)}) {}
 
 Result<std::unique_ptr<KernelUnwinding>> KernelUnwinding::open(const Capture& capture,
                                                                const std::vector<EventDesc>& events,
                                                                const RecordOptions& options,
                                                                Env& env) {
   StackWalker walker = TRY(StackWalker::open());
-  std::unique_ptr<KernelUnwinding> opened(new KernelUnwinding(std::move(walker), env));
+  std::unique_ptr<KernelUnwinding> opened(new KernelUnwinding(std::move(walker), options, env));
   std::vector<ChainJoiner::Walked> walked;
   for (const CaptureEvent& event : capture.events)
     walked.push_back(
         {.is_walked = is_walked(event), .keeps_registers = options.sampling.user_registers != 0});
   opened->joiner_.emplace(events, std::move(walked));
+  opened->python_.emplace(opened->walker_, events.front().attr);
+  opened->joiner_->set_python(&*opened->python_);
   TRY(opened->add_carriers(capture, env.sys));
   opened->load_tables(capture, options, env);
   TRY(opened->tables_.start());
@@ -143,6 +149,36 @@ void KernelUnwinding::load_tables(const Capture& capture, const RecordOptions& o
     tables_.load_program(program_path(word, env));
 }
 
+/// Why frames of interpreters are missing, or have no name.
+void KernelUnwinding::report_python(std::string_view command, const RecordOptions& options,
+                                    Env& env) const {
+  constexpr std::array<std::string_view, PYTHON_LOSSES> kPythonReasons = {
+      "memory that is not present", "something else than a code object",
+      "no room for another function"};
+  std::array<uint64_t, PYTHON_LOSSES> lost = walker_.python_lost();
+  std::string reasons;
+  for (size_t i = 0; i < lost.size(); ++i)
+    if (lost[i] > 0) reasons += fmt::format(", {}: {} times", kPythonReasons[i], lost[i]);
+  PythonFunctions::Figures figures = python_->figures();
+  if (figures.without_name > 0 || !reasons.empty())
+    say(options, env,
+        fmt::format("[ {} {}: {} of {} Python frames have no name{} ]", env.tool, command,
+                    figures.without_name, figures.frames, reasons));
+  if (figures.cut_tables > 0)
+    say(options, env,
+        fmt::format("[ {} {}: {} Python functions are so long that not all of their lines are "
+                    "known ]",
+                    env.tool, command, figures.cut_tables));
+  for (const std::string& name : tables_.unknown_interpreters())
+    say(options, env,
+        fmt::format("[ {} {}: {}: its Python frames cannot be read: CPython 3.11, 3.12 and "
+                    "3.13 are known ]",
+                    env.tool, command, name));
+  if (options.verbose > 0 && figures.frames > 0)
+    say(options, env,
+        fmt::format("[ {} {}: {} Python frames ]", env.tool, command, figures.frames));
+}
+
 void KernelUnwinding::report(std::string_view command, const RecordOptions& options,
                              Env& env) const {
   ChainEnds ends = joiner_->ends();
@@ -170,6 +206,7 @@ void KernelUnwinding::report(std::string_view command, const RecordOptions& opti
         "if a jitdump describes it");
   if (uint64_t lost = walker_.lost().objects; lost > 0)
     tell(fmt::format("{} times there was no room to ask for an object's unwinding table", lost));
+  report_python(command, options, env);
   if (options.verbose == 0) return;
   if (ends.copied > 0)
     tell(

@@ -35,9 +35,14 @@ class KernelUnwinding {
   [[nodiscard]] ChainJoiner& joiner() { return *joiner_; }
   /// What could not be unwound, by reason; with -v also by object, and the memory of the tables.
   void report(std::string_view command, const RecordOptions& options, Env& env) const;
+  /// A new file begins.
+  void restart() { python_->restart(); }
+  /// What is known of interpreted functions, for the file's section.
+  [[nodiscard]] std::vector<InterpretedFile> interpreted_files() const { return python_->files(); }
 
  private:
-  KernelUnwinding(StackWalker walker, Env& env);
+  KernelUnwinding(StackWalker walker, const RecordOptions& options, Env& env);
+  void report_python(std::string_view command, const RecordOptions& options, Env& env) const;
   Result<> add_carriers(const Capture& capture, Sys& sys);
   Result<> attach(const Capture& capture, Sys& sys);
   void load_tables(const Capture& capture, const RecordOptions& options, const Env& env);
@@ -45,6 +50,7 @@ class KernelUnwinding {
   StackWalker walker_;
   ObjectTables tables_;
   std::vector<Fd> carriers_;
+  std::optional<PythonFunctions> python_;
   std::optional<ChainJoiner> joiner_;
 };
 

@@ -100,7 +100,7 @@ walk_object_key generated_code_of(uint32_t pid) {
 }
 
 walk_object unloaded(uint32_t state) {
-  return {.state = state, .table = 0, .row_count = 0, .zero = 0, .used_ns = 0};
+  return {.state = state, .table = 0, .row_count = 0, .python = 0, .used_ns = 0};
 }
 
 /// "#!/usr/bin/python3 -u": the program that runs a script.
@@ -260,6 +260,7 @@ ObjectTables::Unwinding ObjectTables::read(const Object& object) const {
   if (file.machine() != EM_X86_64) return result;
   const ElfFile* debug = found.runtime && found.symbols ? &*found.symbols : nullptr;
   result.segments = found.segments();
+  if (options_.interpreters) result.python = python_interpreter_of(file);
   ObjectCache cache(options_.files.object_cache);
   std::string_view kind = debug != nullptr ? "cfi+debug" : "cfi";
   if (auto kept = cache.find(file.build_id(), kind, CfiTable::kPackedVersion)) {
@@ -284,6 +285,7 @@ void ObjectTables::load(Object object, const Unwinding& unwinding) {
   if (kept.slot) return;
   walk_object entry = unloaded(rows.empty() ? WALK_WITHOUT_TABLE : WALK_REQUESTED);
   entry.row_count = static_cast<uint32_t>(rows.size());
+  entry.python = add_python(object, unwinding);
   entry.used_ns = monotonic_ns();  // or it would be the first to go
   if (!rows.empty() && rules_put_ == rules_.size() && make_room(rows.size() * sizeof(walk_row))) {
     uint32_t slot = free_slots_.front();
@@ -296,6 +298,27 @@ void ObjectTables::load(Object object, const Unwinding& unwinding) {
     }
   }
   walker_.put_object(object.key, entry);
+}
+
+/// The number that the walker knows the object's interpreter by; 0 if it has none, or one whose
+/// frames cannot be read.
+uint32_t ObjectTables::add_python(const Object& object, const Unwinding& unwinding) {
+  if (!unwinding.python) return 0;
+  auto next = static_cast<uint32_t>(pythons_.size());
+  auto [known, is_new] = pythons_.try_emplace(object.key, 0);
+  if (!is_new) return known->second;
+  const std::optional<python_layout>& layout = unwinding.python->layout;
+  if (!layout || next >= PYTHON_OBJECTS || !walker_.put_python(next, *layout)) {
+    unknown_interpreters_.push_back(
+        fmt::format("{} (CPython {})", object.path, unwinding.python->version_text()));
+    return 0;
+  }
+  return known->second = next + 1;
+}
+
+std::vector<std::string> ObjectTables::unknown_interpreters() const {
+  std::lock_guard lock(mutex_);
+  return unknown_interpreters_;
 }
 
 bool ObjectTables::make_room(uint64_t bytes) {

@@ -29,6 +29,7 @@
 #include "base/file.h"
 #include "bpf/unwinding/stack_walker.h"
 #include "capture/unwinding/chain_joiner.h"
+#include "capture/unwinding/interpreters/python_layout.h"
 #include "capture/unwinding/walk_table.h"
 #include "symbol/object_finder.h"
 
@@ -40,6 +41,8 @@ class ObjectTables {
     FinderOptions files;
     /// For all tables. A table takes eight bytes per row: libc's 230 KB, a large compiler's 4 MB.
     uint64_t most_bytes = uint64_t{256} << 20;
+    /// Whether walks go through the frames of interpreters.
+    bool interpreters = true;
   };
   /// `walker` must outlive this object.
   ObjectTables(StackWalker& walker, Options options);
@@ -61,6 +64,9 @@ class ObjectTables {
     uint64_t bytes = 0, dropped = 0;
   };
   [[nodiscard]] Figures figures() const;
+  /// Objects with an interpreter whose frames cannot be read: "libpython3.9.so (CPython before
+  /// 3.11)".
+  [[nodiscard]] std::vector<std::string> unknown_interpreters() const;
 
  private:
   struct Object {
@@ -73,6 +79,7 @@ class ObjectTables {
   struct Unwinding {
     CfiTable table;
     SegmentMap segments;
+    std::optional<PythonInterpreter> python = {};
   };
   [[nodiscard]] bool is_known(const walk_object_key& key) const;
 
@@ -85,6 +92,7 @@ class ObjectTables {
   void load_needed(const Object& object);
   [[nodiscard]] Unwinding read(const Object& object) const;
   void load(Object object, const Unwinding& unwinding);
+  uint32_t add_python(const Object& object, const Unwinding& unwinding);
   [[nodiscard]] bool make_room(uint64_t bytes);
   [[nodiscard]] bool drop_oldest();
 
@@ -96,6 +104,8 @@ class ObjectTables {
   WalkRules rules_;
   size_t rules_put_ = 1;
   std::deque<uint32_t> free_slots_;  // those used last come last: a walk may still be in them
+  std::map<walk_object_key, uint32_t, ObjectOrder> pythons_;
+  std::vector<std::string> unknown_interpreters_;
   uint64_t bytes_ = 0;
   uint64_t dropped_ = 0;
   std::vector<uint32_t> without_dump_;  // processes with generated code; only the thread's

@@ -189,7 +189,8 @@ bool number(ByteCursor& in, std::optional<uint64_t>& value) {
   return in.ok();
 }
 
-bool decode_simpleperf(uint32_t bit, ByteCursor& in, Features& features) {
+/// Sections that perf does not have.
+bool decode_added(uint32_t bit, ByteCursor& in, Features& features) {
   switch (bit) {
     case abi::kFeatureSimpleperfFile:
       return simpleperf_file(in, features);
@@ -197,6 +198,8 @@ bool decode_simpleperf(uint32_t bit, ByteCursor& in, Features& features) {
       return simpleperf_file2(in, features);
     case abi::kFeatureSimpleperfMetaInfo:
       return simpleperf_meta_info(in, features);
+    case abi::kFeatureInterpretedFiles:
+      return interpreted_files(in, features);
     default:
       return true;
   }
@@ -269,7 +272,7 @@ bool decode(uint32_t bit, ByteCursor& in, Features& features) {
     case abi::kFeatureCpuDomainInfo:
       return cpu_domain_info(in, features);
     default:
-      return decode_simpleperf(bit, in, features);
+      return decode_added(bit, in, features);
   }
 }
 
@@ -314,6 +317,7 @@ void merge(Features& into, Features&& from) {
   append(into.auxtrace_index, from.auxtrace_index);
   append(into.simpleperf_meta, from.simpleperf_meta);
   append(into.simpleperf_files, from.simpleperf_files);
+  append(into.interpreted_files, from.interpreted_files);
   append(into.pmu_caps, from.pmu_caps);
   if (!from.tracing_data.empty()) into.tracing_data = from.tracing_data;
 }

@@ -27,6 +27,7 @@ bool cpu_domain_info(ByteCursor& in, Features& features);
 bool simpleperf_file(ByteCursor& in, Features& features);
 bool simpleperf_file2(ByteCursor& in, Features& features);
 bool simpleperf_meta_info(ByteCursor& in, Features& features);
+bool interpreted_files(ByteCursor& in, Features& features);
 }  // namespace feature
 
 }  // namespace sonde

@@ -309,6 +309,9 @@ bool encode_feature(uint32_t bit, const Features& features, std::span<const Even
     case abi::kFeatureSimpleperfMetaInfo:
       feature::put_simpleperf_meta(features, out);
       return true;
+    case abi::kFeatureInterpretedFiles:
+      feature::put_interpreted_files(features, out);
+      return true;
     default:
       return false;
   }

@@ -27,6 +27,8 @@ namespace feature {
 void put_simpleperf_files(const Features& features, ByteBuilder& out);   // FILE
 void put_simpleperf_files2(const Features& features, ByteBuilder& out);  // FILE2, as protobuf
 void put_simpleperf_meta(const Features& features, ByteBuilder& out);
+// Our own; likewise.
+void put_interpreted_files(const Features& features, ByteBuilder& out);
 
 }  // namespace feature
 

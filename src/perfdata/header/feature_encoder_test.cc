@@ -46,6 +46,9 @@ Features rich_features() {
   f.event_descriptions = {{abi::EventAttr{}, "cycles", {1, 2}}, {abi::EventAttr{}, "faults", {}}};
   for (EventDescription& event : f.event_descriptions) event.attr.size = kAttrSize;
   f.auxtrace_index = {{100, 200}};
+  f.interpreted_files = {
+      {"/app/main.py", kInterpretedBase, {{0, 12, 3, "main"}, {4, 0, 0, "Main.<locals>.<lambda>"}}},
+      {"<string>", kInterpretedBase + kInterpretedFileBytes, {}}};
   f.simpleperf_meta = {{"app", "x"}, {"android_version", "14"}};
   using File = SimpleperfFile;
   f.simpleperf_files = {{"/lib/a.so", File::Kind::kElf, 0x1000, 0x400, {{16, 4, "main"}}, {}},
@@ -55,6 +58,7 @@ Features rich_features() {
                    abi::kFeatureCpuPmuCaps);
   f.present.push_back(abi::kFeatureSimpleperfFile);
   f.present.push_back(abi::kFeatureSimpleperfMetaInfo);
+  f.present.push_back(abi::kFeatureInterpretedFiles);
   return f;
 }
 
@@ -120,6 +124,7 @@ void expect_same_texts(const Features& a, const Features& b) {
   EXPECT_EQ(a.cpu_id, b.cpu_id);
   EXPECT_EQ(a.command_line, b.command_line);
   EXPECT_EQ(a.simpleperf_meta, b.simpleperf_meta);
+  EXPECT_EQ(a.interpreted_files, b.interpreted_files);
   EXPECT_EQ(as_text(a.tracing_data), as_text(b.tracing_data));
 }
 

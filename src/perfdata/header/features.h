@@ -120,6 +120,29 @@ struct SimpleperfFile {
   std::vector<uint64_t> dex_offsets;
 };
 
+/// Functions of an interpreter have addresses of their own in a recording, where no process can map
+/// anything: beyond the user half of any x86-64 address space.
+inline constexpr uint64_t kInterpretedBase = uint64_t{1} << 56;
+/// The addresses of one source file.
+inline constexpr uint64_t kInterpretedFileBytes = uint64_t{1} << 28;
+
+/// A source file whose functions an interpreter ran (INTERPRETED_FILES, a section of our own).
+/// Offsets in the mapped file are addresses minus kInterpretedBase.
+struct InterpretedFile {
+  struct Function {
+    uint64_t place =
+        0;  // address minus `start`: somewhere in the function; one more: its first line
+    uint32_t first_line = 0;
+    uint32_t line_count = 0;  // 0: lines are not known
+    std::string name;
+    bool operator==(const Function&) const = default;
+  };
+  std::string path;
+  uint64_t start = 0;
+  std::vector<Function> functions;  // by place
+  bool operator==(const InterpretedFile&) const = default;
+};
+
 struct Features {
   std::vector<uint32_t> present;  // feature bits, ascending, from the file's bitmap
   std::optional<std::string> hostname, os_release, version, arch, cpu_desc, cpu_id;
@@ -149,6 +172,7 @@ struct Features {
   std::vector<AuxtraceIndexEntry> auxtrace_index;
   std::vector<std::pair<std::string, std::string>> simpleperf_meta;
   std::vector<SimpleperfFile> simpleperf_files;
+  std::vector<InterpretedFile> interpreted_files;
 
   [[nodiscard]] bool has(uint32_t feature) const;
 };

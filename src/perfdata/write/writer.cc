@@ -281,6 +281,7 @@ void mark_present(Features& features) {
   mark_if(!features.hybrid_pmus.empty(), abi::kFeatureHybridTopology);
   mark_if(!features.pmu_caps.empty(), abi::kFeaturePmuCaps);
   mark_if(features.sched_domains.has_value(), abi::kFeatureCpuDomainInfo);
+  mark_if(!features.interpreted_files.empty(), abi::kFeatureInterpretedFiles);
 }
 
 }  // namespace sonde

@@ -1,0 +1,333 @@
+// The walker's step through CPython: where a frame of the native stack runs the interpreter's loop,
+// the Python frames that it runs take its place.
+//
+// Which frame does, its own stack says: every activation of the loop has a structure there that the
+// thread's state points to (_PyCFrame, or since 3.13 the frame at which it was entered). So no
+// symbol of the loop is needed, and a loop that has no Python frame yet, or none any more, stays as
+// it is.
+//
+// Included by stack_walk.bpf.c, after read_word().
+#pragma once
+
+enum { PYTHON_OWNED_BY_STACK = 3 };  // pycore_frame.h: FRAME_OWNED_BY_CSTACK
+enum { PYTHON_KEYS = 32 };           // that pthread_t holds itself
+enum { PTHREAD_KEYS = 0x310 };       // glibc: specific_1stblock of struct pthread, 16 bytes each
+enum { OBJECT_TYPE = 8, OBJECT_SIZE = 16 };  // object.h: ob_type, ob_size
+enum { BYTES_DATA = 32 };                    // bytesobject.h: ob_sval
+enum { TEXT_LENGTH = 16, TEXT_STATE = 32 };  // unicodeobject.h: PyASCIIObject
+enum { TEXT_COMPACT = 1 << 5, TEXT_IS_ASCII = 1 << 6, TEXT_WIDTH_SHIFT = 2, TEXT_WIDTH_MASK = 7 };
+enum { PYTHON_SEARCH_FRAMES = 512 };
+enum { PYTHON_RING_BYTES = 1 << 21 };
+
+struct thread_struct {
+  unsigned long fsbase;
+} KERNEL_TYPE;
+struct task_struct___thread {
+  struct thread_struct thread;
+} KERNEL_TYPE;
+
+/// The walk's position among the frames of Python.
+struct python_walk {
+  __u32 object;  // index in `pythons` plus 1; 0: none was met
+  __u32 zero;
+  __u64 base;         // where offset 0 of the object would be mapped
+  __u64 thread_id;    // pthread_t
+  __u64 next_thread;  // another state of this thread, to be walked after this one
+  __u64 anchor;       // what the next activation has on its stack; 0: nothing
+  __u64 frame;        // the next frame of the activation that is being walked; 0: none is
+  __u64 outer;        // where to look for the next activation's frames
+  __u64 memory;       // mm_struct
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, PYTHON_OBJECTS);
+  __type(key, __u32);
+  __type(value, struct python_layout);
+} pythons SEC(".maps");
+
+struct python_code_key {
+  __u64 memory;
+  __u64 code;
+  __u32 pid;
+  __u32 zero;
+};
+/// What tells a code object from another one that was at its address before.
+struct known_code {
+  __u64 name, file, lines;
+  __u64 number;
+  __u32 first_line;
+  __u32 zero;
+};
+struct {
+  __uint(type, BPF_MAP_TYPE_LRU_HASH);
+  __uint(max_entries, PYTHON_CODES);
+  __type(key, struct python_code_key);
+  __type(value, struct known_code);
+} python_codes SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, PYTHON_RING_BYTES);
+} described_codes SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct python_code);
+} code_descriptions SEC(".maps");
+
+__u64 python_lost[PYTHON_LOSSES];
+
+static void python_loses(__u32 why) {
+  if (why < PYTHON_LOSSES) __sync_fetch_and_add(&python_lost[why], 1);
+}
+
+static _Bool read_u32(__u64 address, __u32* value) {
+  return bpf_probe_read_user(value, sizeof *value, (void*)address) == 0;
+}
+
+static _Bool is_own_thread(const struct python_layout* layout, __u64 thread, __u64 thread_id) {
+  __u64 id;
+  return thread != 0 && read_word(thread + layout->thread_id, &id) && id == thread_id;
+}
+
+/// Whether the frame is the one that an activation has on its stack.
+static _Bool is_shim(const struct python_layout* layout, __u64 frame) {
+  __u8 kind = 0;
+  if (layout->activation != PYTHON_SHIM) return 0;
+  return bpf_probe_read_user(&kind, 1, (void*)(frame + layout->frame_kind)) == 0 &&
+         kind == PYTHON_OWNED_BY_STACK;
+}
+
+struct shim_search {
+  __u64 frame;
+  __u32 frame_outer, frame_kind;
+};
+
+static long search_shim(__u32 index, void* context) {
+  struct shim_search* search = context;
+  __u8 kind = 0;
+  if (search->frame == 0) return 1;
+  if (bpf_probe_read_user(&kind, 1, (void*)(search->frame + search->frame_kind))) search->frame = 0;
+  if (kind == PYTHON_OWNED_BY_STACK) return 1;
+  if (!read_word(search->frame + search->frame_outer, &search->frame)) search->frame = 0;
+  return 0;
+}
+
+/// What the activation that `outer` tells of has on its stack; 0 if there is none.
+static __u64 anchor_of(const struct python_layout* layout, __u64 outer) {
+  if (outer == 0) return 0;
+  if (layout->thread_activation != 0) {
+    // The outermost structure belongs to the thread's state, not to an activation.
+    __u64 next = 0;
+    return read_word(outer + layout->activation_outer, &next) && next != 0 ? outer : 0;
+  }
+  struct shim_search search = {
+      .frame = outer, .frame_outer = layout->frame_outer, .frame_kind = layout->frame_kind};
+  bpf_loop(PYTHON_SEARCH_FRAMES, search_shim, &search, 0);
+  return search.frame;
+}
+
+static void begin_thread(struct python_walk* p, const struct python_layout* layout, __u64 thread) {
+  __u64 at = layout->thread_activation != 0 ? layout->thread_activation : layout->thread_frame;
+  p->anchor = p->outer = 0;
+  if (read_word(thread + at, &p->outer))
+    p->anchor = anchor_of(layout, p->outer);
+  else
+    python_loses(PYTHON_NO_MEMORY);
+}
+
+/// Becomes ready for the activation that `outer` tells of, or for those of another state of the
+/// thread.
+__noinline int next_activation(struct python_walk* p) {
+  if (!p) return 0;
+  __u32 index = p->object - 1;
+  struct python_layout* layout = bpf_map_lookup_elem(&pythons, &index);
+  if (!layout) return 0;
+  p->anchor = anchor_of(layout, p->outer);
+  if (p->anchor == 0 && p->next_thread != 0) {
+    begin_thread(p, layout, p->next_thread);
+    p->next_thread = 0;
+  }
+  return 0;
+}
+
+/// The state that the thread was given first; that of a subinterpreter comes in front of it.
+static __u64 first_thread_state(const struct python_layout* layout, __u64 runtime,
+                                __u64 thread_id) {
+  __u32 key = PYTHON_KEYS;
+  __u64 thread = 0;
+  if (!read_u32(runtime + layout->runtime_key + 4, &key) || key >= PYTHON_KEYS) return 0;
+  if (!read_word(thread_id + PTHREAD_KEYS + key * 16 + 8, &thread)) return 0;
+  return is_own_thread(layout, thread, thread_id) ? thread : 0;
+}
+
+/// Finds the thread's state, when the walk comes to an object with an interpreter. `base`: where
+/// its first byte would be mapped.
+__noinline int begin_python(struct python_walk* p, __u32 object, __u64 base) {
+  __u32 index = object - 1;
+  struct python_layout* layout = bpf_map_lookup_elem(&pythons, &index);
+  if (!p || !layout) return 0;
+  struct task_struct___thread* task = (struct task_struct___thread*)bpf_get_current_task_btf();
+  p->object = object;
+  p->base = base;
+  p->thread_id = BPF_CORE_READ(task, thread.fsbase);
+  p->next_thread = 0;
+  p->anchor = p->frame = 0;
+  __u64 runtime = base + layout->runtime, current = 0;
+  __u64 first = first_thread_state(layout, runtime, p->thread_id);
+  if (layout->runtime_current != 0 && read_word(runtime + layout->runtime_current, &current) &&
+      current != first && is_own_thread(layout, current, p->thread_id)) {
+    p->next_thread = first;
+    begin_thread(p, layout, current);
+  } else if (first != 0) {
+    begin_thread(p, layout, first);
+  }
+  return 0;
+}
+
+/// Reads at most `most` bytes of a string; its length in characters.
+static __u32 read_text(const struct python_layout* layout, __u64 text, __u8* to, __u32 most,
+                       __u8* width) {
+  __u64 length = 0;
+  __u32 state = 0;
+  *width = 0;
+  if (!read_word(text + TEXT_LENGTH, &length) || !read_u32(text + TEXT_STATE, &state)) return 0;
+  if (!(state & TEXT_COMPACT)) return 0;
+  __u32 kind = state >> TEXT_WIDTH_SHIFT & TEXT_WIDTH_MASK;
+  if (kind != 1 && kind != 2 && kind != 4) return 0;
+  __u64 bytes = length * kind;
+  if (bytes > most) bytes = most;
+  asm volatile("" : "+r"(bytes));
+  if (bytes > most) return 0;
+  __u64 at = text + (state & TEXT_IS_ASCII ? layout->text_ascii : layout->text_other);
+  if (bpf_probe_read_user(to, (__u32)bytes, (void*)at)) return 0;
+  *width = (__u8)kind;
+  return length > 0xffffffff ? 0xffffffff : (__u32)length;
+}
+
+/// Writes what is known of a code object to the ring; false if that is not possible now.
+static _Bool describe_code(const struct python_layout* layout, const struct python_code_key* key,
+                           struct known_code* known) {
+  __u32 zero = 0, cpu = bpf_get_smp_processor_id();
+  struct python_code* message = bpf_map_lookup_elem(&code_descriptions, &zero);
+  if (!message || cpu >= 1u << PYTHON_CPU_BITS || message->number >> PYTHON_CODE_BITS != 0) {
+    python_loses(PYTHON_NO_ROOM);
+    return 0;
+  }
+  // Numbers of one CPU follow one another.
+  known->number = message->number = (message->number | ((1u << PYTHON_CPU_BITS) - 1)) + 1 + cpu;
+  message->pid = key->pid;
+  message->memory = key->memory;
+  message->first_line = known->first_line;
+  message->zero = 0;
+  message->name_length =
+      read_text(layout, known->name, message->name, PYTHON_NAME_BYTES, &message->name_width);
+  message->file_length =
+      read_text(layout, known->file, message->file, PYTHON_FILE_BYTES, &message->file_width);
+  __u64 bytes = 0;
+  if (message->name_width == 0 || message->file_width == 0 ||
+      !read_word(known->lines + OBJECT_SIZE, &bytes)) {
+    python_loses(PYTHON_NO_MEMORY);
+    return 0;
+  }
+  message->line_bytes = (__u32)bytes;
+  if (bytes > PYTHON_LINE_BYTES) bytes = PYTHON_LINE_BYTES;
+  asm volatile("" : "+r"(bytes));
+  if (bytes > PYTHON_LINE_BYTES) return 0;
+  if (bpf_probe_read_user(message->lines, (__u32)bytes, (void*)(known->lines + BYTES_DATA))) {
+    python_loses(PYTHON_NO_MEMORY);
+    return 0;
+  }
+  if (bpf_ringbuf_output(&described_codes, message, PYTHON_CODE_HEADER + bytes, BPF_RB_NO_WAKEUP) ==
+      0)
+    return 1;
+  python_loses(PYTHON_NO_ROOM);
+  return 0;
+}
+
+/// The number of the code object at an address; 0 if nothing can be said about it.
+__noinline __u64 code_number(struct python_walk* p, __u64 code) {
+  if (!p) return 0;
+  __u32 index = p->object - 1;
+  struct python_layout* layout = bpf_map_lookup_elem(&pythons, &index);
+  if (!layout) return 0;
+  __u64 type = 0;
+  struct known_code now = {.number = 0};
+  if (!read_word(code + OBJECT_TYPE, &type) || !read_word(code + layout->code_name, &now.name) ||
+      !read_word(code + layout->code_file, &now.file) ||
+      !read_word(code + layout->code_lines, &now.lines) ||
+      !read_u32(code + layout->code_first_line, &now.first_line)) {
+    python_loses(PYTHON_NO_MEMORY);
+    return 0;
+  }
+  if (type != p->base + layout->code_type) {
+    python_loses(PYTHON_NOT_CODE);
+    return 0;
+  }
+  struct python_code_key key = {
+      .memory = p->memory, .code = code, .pid = (__u32)(bpf_get_current_pid_tgid() >> 32)};
+  struct known_code* known = bpf_map_lookup_elem(&python_codes, &key);
+  if (known && known->name == now.name && known->file == now.file && known->lines == now.lines &&
+      known->first_line == now.first_line)
+    return known->number;
+  if (!describe_code(layout, &key, &now)) return 0;
+  bpf_map_update_elem(&python_codes, &key, &now, BPF_ANY);
+  return now.number;
+}
+
+/// Whether the native frame whose stack is [sp, cfa) runs Python code, and which: then next_frame()
+/// gives its frames.
+static _Bool enter_activation(struct python_walk* p, __u64 sp, __u64 cfa) {
+  __u32 index = p->object - 1;
+  if (p->object == 0 || p->anchor < sp || p->anchor >= cfa) return 0;
+  struct python_layout* layout = bpf_map_lookup_elem(&pythons, &index);
+  if (!layout) return 0;
+  p->frame = p->outer;
+  if (layout->thread_activation != 0 &&
+      !read_word(p->anchor + layout->activation_frame, &p->frame)) {
+    p->frame = 0;
+    python_loses(PYTHON_NO_MEMORY);
+  }
+  if (is_shim(layout, p->frame)) p->frame = 0;
+  return p->frame != 0;
+}
+
+/// What stands in the chain for the current frame; goes on to the one that called it.
+__noinline __u64 next_frame(struct python_walk* p) {
+  if (!p) return 0;
+  __u32 index = p->object - 1;
+  struct python_layout* layout = bpf_map_lookup_elem(&pythons, &index);
+  if (!layout) return 0;
+  __u64 frame = p->frame, code = 0, instruction = 0, outer = 0;
+  __u8 kind = 0;
+  __u64 number = 0;
+  __u32 unit = PYTHON_NO_UNIT;
+  p->frame = 0;
+  if (!read_word(frame + layout->frame_code, &code) ||
+      !read_word(frame + layout->frame_instruction, &instruction) ||
+      !read_word(frame + layout->frame_outer, &outer) ||
+      bpf_probe_read_user(&kind, 1, (void*)(frame + layout->frame_kind))) {
+    python_loses(PYTHON_NO_MEMORY);
+    outer = 0;
+  } else {
+    number = code_number(p, code);
+    __u64 units = (instruction - code - layout->code_units) / 2;
+    if (units < PYTHON_NO_UNIT) unit = (__u32)units;
+  }
+  _Bool is_last =
+      outer == 0 || (layout->activation == PYTHON_IS_ENTRY ? kind != 0 : is_shim(layout, outer));
+  if (!is_last) {
+    p->frame = outer;
+    return PYTHON_FRAME | number << PYTHON_UNIT_BITS | unit;
+  }
+  if (layout->thread_activation != 0) {
+    if (!read_word(p->anchor + layout->activation_outer, &p->outer)) p->outer = 0;
+  } else if (outer == 0 || !read_word(outer + layout->frame_outer, &p->outer)) {
+    p->outer = 0;
+  }
+  next_activation(p);
+  return PYTHON_FRAME | number << PYTHON_UNIT_BITS | unit;
+}

@@ -1,0 +1,184 @@
+#include "capture/unwinding/interpreters/python_functions.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "base/text.h"
+#include "perfdata/records/record_encoder.h"
+
+namespace sonde {
+namespace {
+
+constexpr size_t kMostFunctions = size_t{1} << 20;
+/// Line numbers of a function that differ by more are taken for nonsense.
+constexpr uint32_t kMostLines = uint32_t{1} << 22;
+constexpr std::string_view kUnread = "[name could not be read]";
+constexpr std::string_view kNoFile = "[python]";
+
+void append_utf8(uint32_t code, std::string& text) {
+  auto tail = [&](uint32_t shift) {
+    text.push_back(static_cast<char>(0x80 | (code >> shift & 0x3f)));
+  };
+  if (code < 0x80) {
+    text.push_back(static_cast<char>(code));
+  } else if (code < 0x800) {
+    text.push_back(static_cast<char>(0xc0 | code >> 6));
+    tail(0);
+  } else if (code < 0x10000) {
+    text.push_back(static_cast<char>(0xe0 | code >> 12));
+    tail(6);
+    tail(0);
+  } else {
+    text.push_back(static_cast<char>(0xf0 | (code >> 18 & 7)));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
+/// A string of CPython, whose characters all have the same width. What was cut ends in "…".
+std::string text_of(const uint8_t* bytes, size_t most_bytes, uint32_t length, uint32_t width) {
+  std::string text;
+  size_t count = std::min<size_t>(length, most_bytes / width);
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t code = 0;
+    for (uint32_t byte = 0; byte < width; ++byte)
+      code |= uint32_t{bytes[i * width + byte]} << 8 * byte;
+    append_utf8(code < 0x20 ? '?' : code, text);
+  }
+  if (count < length) text += "…";
+  return text;
+}
+
+}  // namespace
+
+PythonFunctions::PythonFunctions(StackWalker& walker, abi::EventAttr attr)
+    : walker_(walker), attr_(attr) {}
+
+void PythonFunctions::place(std::span<uint64_t> chain, const Sample& sample,
+                            std::vector<std::byte>& records) {
+  std::lock_guard lock(mutex_);
+  for (uint64_t& address : chain) {
+    if (!is_frame(address)) continue;
+    uint64_t number = (address & ~PYTHON_FRAME) >> PYTHON_UNIT_BITS;
+    Code code = code_of(number, sample.id.pid);
+    const Function& function = functions_[code.function];
+    address = address_of(function, static_cast<uint32_t>(address & PYTHON_NO_UNIT));
+    ++figures_.frames;
+    // Records of other CPUs may come later, and be of an earlier time.
+    auto [since, is_new] = code.mapped->try_emplace(function.file, sample.id.time);
+    if (!is_new && since->second <= sample.id.time) continue;
+    since->second = sample.id.time;
+    map(function.file, sample, records);
+  }
+}
+
+/// A description comes before the first chain that refers to it, but by another way.
+PythonFunctions::Code PythonFunctions::code_of(uint64_t number, uint32_t pid) {
+  auto found = codes_.find(number);
+  if (found == codes_.end() && number != 0) {
+    take_descriptions();
+    found = codes_.find(number);
+  }
+  if (found != codes_.end()) return found->second;
+  ++figures_.without_name;
+  return {.function = add_function(std::string(kUnread), std::string(kNoFile), 0, {}, false),
+          .mapped = &processes_[{pid, 0}]};
+}
+
+void PythonFunctions::take_descriptions() {
+  walker_.take_python_codes([this](const python_code& code, Bytes lines) { take(code, lines); });
+}
+
+void PythonFunctions::take(const python_code& code, Bytes lines) {
+  if (code.name_width == 0 || code.file_width == 0) return;
+  std::string name = text_of(code.name, sizeof code.name, code.name_length, code.name_width);
+  std::string path = text_of(code.file, sizeof code.file, code.file_length, code.file_width);
+  if (path.empty()) path = kNoFile;
+  bool is_cut = lines.size() < code.line_bytes;
+  codes_[code.number] = {
+      .function = add_function(std::move(name), std::move(path), code.first_line, lines, is_cut),
+      .mapped = &processes_[{code.pid, code.memory}]};
+}
+
+uint32_t PythonFunctions::add_function(std::string name, std::string path, uint32_t first_line,
+                                       Bytes lines, bool is_cut) {
+  std::string key = fmt::format("{}\n{}\n{}\n{:x}", name, path, first_line,
+                                std::hash<std::string_view>{}(as_text(lines)));
+  auto next = static_cast<uint32_t>(functions_.size());
+  if (functions_.size() >= kMostFunctions) return 0;
+  auto [known, is_new] = function_numbers_.try_emplace(std::move(key), next);
+  if (!is_new) return known->second;
+  Function function{.first_line = first_line, .lines = PythonLines(lines, first_line)};
+  uint32_t lowest = function.lines.lowest(), highest = function.lines.highest();
+  function.has_lines = first_line > 0 && highest - lowest < kMostLines;
+  uint32_t line_count = function.has_lines ? highest - lowest + 1 : 0;
+  uint64_t bytes = uint64_t{line_count} + 1;
+  function.file = file_of(path, bytes);
+  function.place = std::exchange(used_bytes_[function.file], used_bytes_[function.file] + bytes);
+  files_[function.file].functions.push_back({.place = function.place,
+                                             .first_line = lowest,
+                                             .line_count = line_count,
+                                             .name = std::move(name)});
+  functions_.push_back(std::move(function));
+  if (is_cut) ++figures_.cut_tables;
+  return next;
+}
+
+/// The file's number, with room for so many more addresses: when they are used up, the file gets
+/// another range.
+uint32_t PythonFunctions::file_of(const std::string& path, uint64_t bytes) {
+  auto next = static_cast<uint32_t>(files_.size());
+  auto [known, is_new] = file_numbers_.try_emplace(path, next);
+  if (!is_new && used_bytes_[known->second] + bytes <= kInterpretedFileBytes) return known->second;
+  known->second = next;
+  uint64_t start = kInterpretedBase + uint64_t{next} * kInterpretedFileBytes;
+  files_.push_back({.path = path, .start = start, .functions = {}});
+  used_bytes_.push_back(0);
+  return next;
+}
+
+uint64_t PythonFunctions::address_of(const Function& function, uint32_t unit) const {
+  uint64_t start = files_[function.file].start + function.place;
+  if (!function.has_lines) return start;
+  std::optional<uint32_t> line =
+      unit == PYTHON_NO_UNIT ? std::optional(function.first_line) : function.lines.line_at(unit);
+  return line ? start + 1 + (*line - function.lines.lowest()) : start;
+}
+
+void PythonFunctions::map(uint32_t file, const Sample& sample,
+                          std::vector<std::byte>& records) const {
+  MmapRecord mapping{};
+  mapping.pid = mapping.tid = sample.id.pid;
+  mapping.start = RuntimeAddr(files_[file].start);
+  mapping.length = kInterpretedFileBytes;
+  mapping.offset = FileOffset(files_[file].start - kInterpretedBase);
+  mapping.path = files_[file].path;
+  mapping.protection = PROT_READ | PROT_EXEC;
+  mapping.flags = MAP_PRIVATE;
+  mapping.is_v2 = true;
+  ByteBuilder out;
+  if (!encode(mapping, {.misc = abi::kMiscUser, .attr = &attr_, .id = sample.id}, out)) return;
+  records.insert(records.end(), out.view().begin(), out.view().end());
+}
+
+void PythonFunctions::restart() {
+  std::lock_guard lock(mutex_);
+  for (auto& [process, mapped] : processes_) mapped.clear();
+}
+
+std::vector<InterpretedFile> PythonFunctions::files() const {
+  std::lock_guard lock(mutex_);
+  return files_;
+}
+
+PythonFunctions::Figures PythonFunctions::figures() const {
+  std::lock_guard lock(mutex_);
+  return figures_;
+}
+
+}  // namespace sonde

@@ -1,0 +1,189 @@
+#include "capture/unwinding/interpreters/python_layout.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstring>
+#include <string_view>
+
+namespace sonde {
+namespace {
+
+constexpr uint32_t minor_of(uint32_t version) {
+  return version >> 16;
+}
+constexpr uint32_t kPython311 = 0x030b, kPython312 = 0x030c, kPython313 = 0x030d;
+
+python_layout layout_311() {
+  python_layout layout{};
+  layout.activation = PYTHON_IS_ENTRY;
+  layout.runtime_current = 576;
+  layout.runtime_key = 592;
+  layout.thread_id = 152;
+  layout.thread_activation = 56;
+  layout.activation_frame = 8;
+  layout.activation_outer = 16;
+  layout.frame_outer = 48;
+  layout.frame_code = 32;
+  layout.frame_instruction = 56;
+  layout.frame_kind = 68;  // is_entry
+  layout.code_first_line = 72;
+  layout.code_file = 112;
+  layout.code_name = 128;  // co_qualname
+  layout.code_lines = 136;
+  layout.code_units = 184;
+  layout.text_ascii = 48;
+  layout.text_other = 72;
+  return layout;
+}
+
+python_layout layout_312() {
+  python_layout layout{};
+  layout.activation = PYTHON_SHIM;
+  layout.runtime_key = 1544;
+  layout.thread_id = 136;
+  layout.thread_activation = 56;
+  layout.activation_frame = 0;
+  layout.activation_outer = 8;
+  layout.frame_outer = 8;
+  layout.frame_code = 0;
+  layout.frame_instruction = 56;
+  layout.frame_kind = 70;  // owner
+  layout.code_first_line = 68;
+  layout.code_file = 112;
+  layout.code_name = 128;
+  layout.code_lines = 136;
+  layout.code_units = 192;
+  layout.text_ascii = 40;
+  layout.text_other = 56;
+  return layout;
+}
+
+/// The beginning of _Py_DebugOffsets (internal/pycore_runtime.h of 3.13).
+struct DebugOffsets {
+  char cookie[8];
+  uint64_t version, free_threaded;
+  struct {
+    uint64_t size, finalizing, interpreters_head;
+  } runtime;
+  struct {
+    uint64_t size, id, next, threads_head, gc, imports_modules, sysdict, builtins, ceval_gil,
+        gil_state, gil_state_enabled, gil_state_locked, gil_state_holder;
+  } interpreter;
+  struct {
+    uint64_t size, prev, next, interp, current_frame, thread_id, native_thread_id, datastack_chunk,
+        status;
+  } thread;
+  struct {
+    uint64_t size, previous, executable, instr_ptr, localsplus, owner;
+  } frame;
+  struct {
+    uint64_t size, filename, name, qualname, linetable, firstlineno, argcount, localsplusnames,
+        localspluskinds, code_adaptive;
+  } code;
+};
+
+/// nullopt: the key of a thread's state is not among the offsets, and is where it is only in the
+/// ordinary build.
+std::optional<python_layout> layout_313(Bytes runtime) {
+  DebugOffsets offsets;
+  if (runtime.size() < sizeof offsets) return std::nullopt;
+  std::memcpy(&offsets, runtime.data(), sizeof offsets);
+  if (std::string_view(offsets.cookie, sizeof offsets.cookie) != "xdebugpy" ||
+      offsets.free_threaded != 0)
+    return std::nullopt;
+  auto narrow = [](uint64_t offset) { return static_cast<uint32_t>(offset); };
+  python_layout layout{};
+  layout.activation = PYTHON_SHIM;
+  layout.runtime_key = 2160;
+  layout.thread_id = narrow(offsets.thread.thread_id);
+  layout.thread_frame = narrow(offsets.thread.current_frame);
+  layout.frame_outer = narrow(offsets.frame.previous);
+  layout.frame_code = narrow(offsets.frame.executable);
+  layout.frame_instruction = narrow(offsets.frame.instr_ptr);
+  layout.frame_kind = narrow(offsets.frame.owner);
+  layout.code_first_line = narrow(offsets.code.firstlineno);
+  layout.code_file = narrow(offsets.code.filename);
+  layout.code_name = narrow(offsets.code.qualname);
+  layout.code_lines = narrow(offsets.code.linetable);
+  layout.code_units = narrow(offsets.code.code_adaptive);
+  layout.text_ascii = 40;
+  layout.text_other = 56;
+  return layout;
+}
+
+std::optional<python_layout> layout_of(uint32_t version, Bytes runtime) {
+  switch (minor_of(version)) {
+    case kPython311:
+      return layout_311();
+    case kPython312:
+      return layout_312();
+    case kPython313:
+      return layout_313(runtime);
+    default:
+      return std::nullopt;
+  }
+}
+
+/// The distance of a mapped address from where offset 0 of the file would be mapped.
+std::optional<uint64_t> distance(const SegmentMap& segments, uint64_t address) {
+  for (const ElfSegment& segment : segments.segments())
+    if (segment.executable) return address - segment.addr.value + segment.offset.value;
+  return std::nullopt;
+}
+
+struct PythonSymbols {
+  uint64_t runtime = 0, version = 0, code_type = 0;
+};
+
+PythonSymbols find_symbols(const ElfFile& file) {
+  PythonSymbols found;
+  file.for_each_symbol(SymbolSection::kDynsym, [&](const ElfSymbol& symbol) {
+    if (symbol.section == SHN_UNDEF) return;
+    std::string_view name = symbol.name;
+    if (name == "_PyRuntime") found.runtime = symbol.value;
+    if (name == "Py_Version") found.version = symbol.value;
+    if (name == "PyCode_Type") found.code_type = symbol.value;
+  });
+  return found;
+}
+
+/// What the file has at an address.
+Bytes bytes_at(const ElfFile& file, uint64_t address, size_t size) {
+  std::optional<FileOffset> offset = file.segments().offset_of(ElfAddr(address));
+  Bytes all = file.bytes();
+  if (!offset || offset->value > all.size() || all.size() - offset->value < size) return {};
+  return all.subspan(offset->value, size);
+}
+
+}  // namespace
+
+std::string PythonInterpreter::version_text() const {
+  if (version == 0) return "before 3.11";
+  return fmt::format("{}.{}", version >> 24, version >> 16 & 0xff);
+}
+
+std::optional<PythonInterpreter> python_interpreter_of(const ElfFile& file) {
+  if (!file.has_symbols(SymbolSection::kDynsym) ||
+      !file.may_name(SymbolSection::kDynsym, "_PyRuntime"))
+    return std::nullopt;
+  PythonSymbols symbols = find_symbols(file);
+  if (symbols.runtime == 0) return std::nullopt;
+  PythonInterpreter python;
+  if (Bytes version = bytes_at(file, symbols.version, sizeof python.version);
+      symbols.version != 0 && !version.empty())
+    std::memcpy(&python.version, version.data(), sizeof python.version);
+  python.layout = layout_of(python.version, bytes_at(file, symbols.runtime, sizeof(DebugOffsets)));
+  std::optional<uint64_t> runtime = distance(file.segments(), symbols.runtime);
+  std::optional<uint64_t> code_type = distance(file.segments(), symbols.code_type);
+  if (!python.layout || !runtime || !code_type || symbols.code_type == 0) {
+    python.layout.reset();
+    return python;
+  }
+  python.layout->runtime = *runtime;
+  python.layout->code_type = *code_type;
+  return python;
+}
+
+}  // namespace sonde

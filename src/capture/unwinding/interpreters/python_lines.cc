@@ -1,0 +1,77 @@
+#include "capture/unwinding/interpreters/python_lines.h"
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+/// Six bits per byte, least significant first; bit 6 says that more follow.
+uint64_t read_varint(ByteCursor& in) {
+  constexpr uint32_t kPayloadBits = 6;
+  uint64_t value = 0;
+  for (uint32_t shift = 0; shift < 64 && in.ok(); shift += kPayloadBits) {
+    uint8_t byte = in.u8();
+    value |= uint64_t{byte & 0x3fu} << shift;
+    if ((byte & 0x40) == 0) break;
+  }
+  return value;
+}
+
+/// The sign is the lowest bit.
+int64_t read_signed_varint(ByteCursor& in) {
+  uint64_t value = read_varint(in);
+  auto magnitude = static_cast<int64_t>(value >> 1);
+  return (value & 1) != 0 ? -magnitude : magnitude;
+}
+
+/// Bits 3 to 6 of an entry's first byte. Numbers below kOneLine: the same line, one more byte.
+enum EntryKind : uint8_t { kOneLine = 10, kNoColumns = 13, kLong = 14, kNoLocation = 15 };
+
+/// Reads what follows an entry's first byte; returns by how much the line differs.
+int64_t read_entry(uint8_t kind, ByteCursor& in) {
+  if (kind < kOneLine) {
+    in.skip(1);
+    return 0;
+  }
+  if (kind < kNoColumns) {
+    in.skip(2);
+    return kind - kOneLine;
+  }
+  if (kind == kNoLocation) return 0;
+  int64_t difference = read_signed_varint(in);
+  if (kind == kLong)
+    for (int i = 0; i < 3; ++i) (void)read_varint(in);  // end line, columns
+  return difference;
+}
+
+}  // namespace
+
+PythonLines::PythonLines(Bytes table, uint32_t first_line)
+    : lowest_(first_line), highest_(first_line) {
+  ByteCursor in(table);
+  uint32_t end = 0;
+  int64_t line = first_line;
+  while (in.left() > 0) {
+    uint8_t first = in.u8();
+    if ((first & 0x80) == 0) break;
+    auto kind = static_cast<uint8_t>(first >> 3 & 15);
+    line += read_entry(kind, in);
+    if (!in.ok() || line < 0 || line > INT32_MAX) break;
+    end += (first & 7u) + 1;
+    // A module begins at line 0.
+    bool has_line = kind != kNoLocation && line > 0;
+    auto number = static_cast<uint32_t>(line);
+    ranges_.push_back({end, has_line ? number : kNone});
+    if (!has_line) continue;
+    lowest_ = std::min(lowest_, number);
+    highest_ = std::max(highest_, number);
+  }
+}
+
+std::optional<uint32_t> PythonLines::line_at(uint32_t unit) const {
+  auto found = std::ranges::upper_bound(ranges_, unit, {}, &Range::end);
+  if (found == ranges_.end() || found->line == kNone) return std::nullopt;
+  return found->line;
+}
+
+}  // namespace sonde

@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+"""record --call-graph bpf: functions of Python in call chains. A program says of itself which chains it has, with lines, and how
+much processor time each of its functions took; the samples must agree. Needs root."""
+import collections
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+from own_directory import OwnDirectoryTest
+
+SONDE = os.environ["SONDE"]
+PERF = shutil.which("perf")
+FIRST, LAST = (3, 11), (3, 13)
+
+# `spin` takes processor time; before that it notes who called it, and from which line. Each way of calling reaches it through
+# another part of the interpreter.
+PROGRAM = r"""
+import ctypes, functools, json, os, sys, threading, time
+
+chains, taken = [], {}
+lock = threading.Lock()
+
+
+def name_of(code):
+    return getattr(code, "co_qualname", code.co_name)
+
+
+def spin(share):
+    frame = sys._getframe(1)
+    chain = []
+    while frame is not None:
+        chain.append([name_of(frame.f_code), frame.f_code.co_filename, frame.f_lineno])
+        frame = frame.f_back
+    begin = time.thread_time()
+    total = 0
+    while time.thread_time() - begin < share * SECONDS:
+        for i in range(2000):
+            total += i
+    with lock:
+        chains.append(chain)
+        taken[chain[0][0]] = taken.get(chain[0][0], 0) + time.thread_time() - begin
+
+
+def plain():
+    spin(0.3)
+
+
+class Shape:
+    def area(self):
+        spin(0.2)
+
+    @functools.cached_property
+    def size(self):
+        self.area()
+        return 1
+
+
+def numbers():
+    spin(0.1)
+    yield 1
+    yield from more_numbers()
+
+
+def more_numbers():
+    spin(0.1)
+    yield 2
+
+
+def key_of(number):
+    spin(0.05)
+    return number
+
+
+def handler():
+    try:
+        raises()
+    except ValueError:
+        spin(0.1)
+
+
+def raises():
+    raise ValueError
+
+
+def compared(left, right):
+    spin(0.1)
+    return 0
+
+
+def ünïcode_ñame():
+    spin(0.1)
+
+
+def deep(levels):
+    if levels > 0:
+        deep(levels - 1)
+    else:
+        spin(0.2)
+
+
+def decoded(pairs):
+    spin(0.1)
+    return pairs
+
+
+def in_thread():
+    spin(0.2)
+
+
+def native_callback():
+    callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_int))(compared)
+    array = (ctypes.c_int * 2)(2, 1)
+    ctypes.CDLL(None).qsort(array, 2, 4, callback)
+
+
+def main():
+    plain()
+    Shape().size
+    sum(numbers())
+    sorted([2, 1], key=key_of)
+    handler()
+    native_callback()
+    ünïcode_ñame()
+    deep(60)
+    json.loads("{}", object_pairs_hook=decoded)
+    exec(compile("(lambda: spin(0.1))()", "<string>", "exec"), {"spin": spin})
+    threads = [threading.Thread(target=in_thread) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def report(path):
+    with open(path, "w") as file:
+        json.dump({"chains": chains, "taken": taken}, file)
+
+
+main()
+child = os.fork()
+if child == 0:
+    chains.clear()
+    taken.clear()
+    plain()
+    report(sys.argv[1] + ".child")
+    os._exit(0)
+os.waitpid(child, 0)
+report(sys.argv[1])
+"""
+
+
+def interpreters():
+    """Executables of different versions, each once."""
+    candidates = ["/usr/bin/python3", sys.executable, *glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3.*[0-9]"))]
+    found = {}
+    for path in candidates:
+        if not os.access(path, os.X_OK):
+            continue
+        said = subprocess.run([path, "-c", "import sys, sysconfig\n"
+                               "print(*sys.version_info[:3], sysconfig.get_config_var('Py_GIL_DISABLED') or 0)"],
+                              text=True, stdout=subprocess.PIPE).stdout.split()
+        if len(said) == 4 and FIRST <= (int(said[0]), int(said[1])) <= LAST and said[3] == "0":
+            found.setdefault((os.path.realpath(path)), path)
+    return list(found.values())
+
+
+class InterpreterTest(OwnDirectoryTest):
+    SECONDS = 0.5
+
+    def setUp(self):
+        super().setUp()
+        (self.path / "program.py").write_text(PROGRAM.replace("SECONDS", str(self.SECONDS)))
+
+    def run_tool(self, *words, check=True):
+        run = subprocess.run([str(word) for word in words], cwd=self.path, text=True, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+        if check:
+            self.assertEqual(run.returncode, 0, run.stderr)
+        return run
+
+    def record(self, python, *options):
+        return self.run_tool(SONDE, "record", "-e", "cpu-clock:u", "-F", 1500, "--call-graph", "bpf", *options, "-o", "perf.data",
+                             "--", python, self.path / "program.py", self.path / "said")
+
+    @staticmethod
+    def incomplete(run):
+        said = re.search(r"(\d+) of \d+ user call chains are incomplete", run.stderr)
+        return int(said.group(1)) if said else 0
+
+    def said(self):
+        """What the program and its child said of themselves."""
+        both = [json.loads((self.path / name).read_text()) for name in ("said", "said.child")]
+        taken = collections.Counter()
+        for one in both:
+            taken.update(one["taken"])
+        return {tuple(map(tuple, chain)) for one in both for chain in one["chains"]}, taken
+
+    def samples(self):
+        """Of each sample its frames of Python, innermost first: function, file, line."""
+        text = self.run_tool(SONDE, "script", "--no-inline", "--max-stack", 1000, "-i", "perf.data", "-F",
+                             "ip,sym,dso,srcline", "--full-source-path").stdout
+        frames = re.compile(r"^\s+[0-9a-f]+ (.+) \((.+\.py|<.+>)\)\n\s+(.+):(\d+)$", re.MULTILINE)
+        for block in text.split("\n\n"):
+            found = frames.findall(block)
+            self.assertTrue(all(path == source for _, path, source, _ in found), block)
+            yield [(name, path, int(line)) for name, path, _, line in found]
+
+    def test_chains_and_shares_are_those_that_the_program_says(self):
+        pythons = interpreters()
+        self.assertTrue(pythons)
+        for python in pythons:
+            with self.subTest(python=python):
+                run = self.record(python, "-v")
+                self.assertNotIn("have no name", run.stderr)
+                chains, taken = self.said()
+                seen, counts, others, cut = set(), collections.Counter(), [], 0
+                for frames in self.samples():
+                    names = [frame[0] for frame in frames]
+                    if "spin" not in names:
+                        continue
+                    at = names.index("spin")
+                    chain = tuple(frames[at + 1:])
+                    if chain in chains:
+                        seen.add(chain)
+                        counts[chain[0][0]] += 1
+                    elif any(chain == known[:len(chain)] for known in chains):
+                        cut += 1
+                    else:
+                        others.append(chain)
+                self.assertLessEqual(cut, self.incomplete(run))
+                # While a function is being entered or left, its frame is not there yet, or no more.
+                self.assertLess(len(others), max(3, counts.total() / 100), [chain[:3] for chain in others[:3]])
+                self.assertEqual(len(seen), len(chains), [chain[:3] for chain in chains - seen])
+                whole, time = counts.total(), sum(taken.values())
+                self.assertGreater(whole, 300)
+                for name, seconds in taken.items():
+                    share = seconds / time
+                    # Five standard deviations of a random sample, and a percent for what samples of the kernel take away.
+                    bound = 5 * (share * (1 - share) / whole) ** 0.5 + 0.01
+                    self.assertAlmostEqual(counts[name] / whole, share, delta=bound, msg=name)
+
+    def test_native_code_between_functions_stays(self):
+        self.record("/usr/bin/python3")
+        text = self.run_tool(SONDE, "script", "--no-inline", "-i", "perf.data", "-F", "ip,sym,dso").stdout
+        blocks = [block for block in text.split("\n\n") if " compared (" in block and " spin (" in block]
+        self.assertTrue(blocks)
+        for block in blocks:
+            self.assertRegex(block, r"(?s) compared \(.*\(.*libffi.*qsort.* native_callback \(.* main \(.* <module> \(.*main")
+
+    def test_where_it_is_turned_off_the_interpreter_is_shown(self):
+        self.record("/usr/bin/python3", "--no-interpreters")
+        text = self.run_tool(SONDE, "script", "-i", "perf.data", "-F", "ip,sym,dso").stdout
+        self.assertIn("_PyEval_EvalFrameDefault", text)
+        self.assertNotIn("program.py", text)
+
+    def test_every_view_names_them(self):
+        self.record("/usr/bin/python3")
+        self.assertRegex(self.run_tool(SONDE, "report", "--stdio", "--no-children", "-g", "none", "-i", "perf.data").stdout,
+                         r"program\.py +\[\.\] spin")
+        self.assertIn("ünïcode_ñame", self.run_tool(SONDE, "flamegraph", "-i", "perf.data", "-o", "-").stdout)
+        # Also after other commands have copied the recording.
+        self.run_tool(SONDE, "inject", "-b", "-i", "perf.data", "-o", "copy.data")
+        self.assertRegex(self.run_tool(SONDE, "report", "--stdio", "--no-children", "-g", "none", "-i", "copy.data").stdout,
+                         r"program\.py +\[\.\] spin")
+
+    @unittest.skipUnless(PERF, "perf is not installed")
+    def test_perf_reads_the_file(self):
+        self.record("/usr/bin/python3")
+        run = self.run_tool(PERF, "script", "-i", "perf.data", "-F", "ip,sym,dso")
+        self.assertEqual(run.stderr, "")
+        self.assertIn("program.py", run.stdout)
+        ours = self.run_tool(SONDE, "script", "--no-inline", "-i", "perf.data", "-F", "ip").stdout
+        self.assertEqual(self.run_tool(PERF, "script", "--no-inline", "-i", "perf.data", "-F", "ip").stdout.split(), ours.split())
+
+    def test_processes_that_come_and_go(self):
+        (self.path / "many.py").write_text(
+            "import subprocess, sys\n"
+            "for i in range(5):\n"
+            "    subprocess.run([sys.executable, '-c', 'def short():\\n  for i in range(2000000): pass\\nshort()'], check=True)\n")
+        self.run_tool(SONDE, "record", "-e", "cpu-clock:u", "-F", 1500, "--call-graph", "bpf", "-o", "perf.data", "--",
+                      "/usr/bin/python3", self.path / "many.py")
+        text = self.run_tool(SONDE, "script", "-i", "perf.data", "-F", "pid,ip,sym,dso").stdout
+        pids = {block.split()[0] for block in text.split("\n\n") if " short (<string>)" in block}
+        self.assertEqual(len(pids), 5)
+
+
+if __name__ == "__main__":
+    if os.geteuid() != 0:
+        print("BPF programs on events need root")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])
