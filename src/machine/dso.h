@@ -50,6 +50,14 @@ struct Dso {
   // kallsyms.
   std::string reference_symbol;  // "_text"
   RuntimeAddr reference_address;
+
+  /// kBpf only: where programs of this name were loaded, in order of time. Objects' addresses are
+  /// those of the kernel here.
+  struct Program {
+    RuntimeAddr start, end;
+    auto operator<=>(const Program&) const = default;
+  };
+  std::vector<Program> programs;
 };
 
 class DsoTable {

@@ -245,6 +245,10 @@ void Machine::apply_ksymbol(const KsymbolRecord& record, uint64_t time) {
   mapping.identity = true;
   DsoKind kind = record.ksym_type == kKsymbolTypeBpf ? DsoKind::kBpf : DsoKind::kModule;
   mapping.dso = dsos_.find_or_add(record.name, kind, true);
+  if (Dso& dso = dsos_.edit(mapping.dso); dso.kind == DsoKind::kBpf)
+    if (Dso::Program program{record.address, end};
+        dso.programs.empty() || dso.programs.back() != program)
+      dso.programs.push_back(program);
   kernel.map(time, mapping.start, mapping.end, add_mapping(mapping));
 }
 

@@ -122,8 +122,16 @@ TEST_F(MachineTest, BpfProgramsComeAndGo) {
   apply(program, 10, 0, abi::kMiscKernel);
   program.flags = 1;
   apply(program, 30, 0, abi::kMiscKernel);
+  program.flags = 0;
+  program.address = RuntimeAddr(0xffffffffc0001000);
+  apply(program, 40, 0, abi::kMiscKernel);
   machine.freeze();
   const AddressSpace& kernel = machine.space(machine.kernel_space());
+  DsoId dso = machine.dsos().find("bpf_prog_1234_probe");
+  EXPECT_THAT(
+      machine.dsos()[dso].programs,
+      ElementsAre(Dso::Program{RuntimeAddr(0xffffffffc0000000), RuntimeAddr(0xffffffffc0000100)},
+                  Dso::Program{RuntimeAddr(0xffffffffc0001000), RuntimeAddr(0xffffffffc0001100)}));
   EXPECT_TRUE(kernel.find(RuntimeAddr(0xffffffffc0000010), 20).mapping.valid());
   EXPECT_FALSE(kernel.find(RuntimeAddr(0xffffffffc0000010), 30).mapping.valid());
 }

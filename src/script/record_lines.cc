@@ -22,7 +22,8 @@ bool RecordFilter::wants(uint32_t type) const {
       return namespaces;
     case abi::kRecordCgroup:
       return cgroups;
-    case abi::kRecordKsymbol:
+    case abi::kRecordKsymbol:  // code that comes and goes, as a text poke is code that changes
+      return bpf || text_pokes;
     case abi::kRecordBpfEvent:
       return bpf;
     case abi::kRecordLost:

@@ -1,5 +1,7 @@
 #include "symbol/dso_symbols.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/file.h"
@@ -134,11 +136,14 @@ DsoSymbols DsoSymbolLoader::load_from_kernel(const Dso& dso) const {
 DsoSymbols DsoSymbolLoader::load_bpf(const Dso& dso) const {
   DsoSymbols loaded;
   SymbolTableBuilder builder;
-  Symbol whole;
-  whole.start = 0;
-  whole.end = UINT64_MAX;
-  whole.name_chars = builder.keep(std::string(dso.path)).c_str();
-  builder.add(whole);
+  const char* name = builder.keep(std::string(dso.path)).c_str();
+  // Followed pipes may still load it elsewhere: its name is known there, too.
+  builder.add({.start = 0, .end = UINT64_MAX, .name_chars = name});
+  std::vector<Dso::Program> programs = dso.programs;
+  std::ranges::sort(programs);
+  programs.erase(std::ranges::unique(programs).begin(), programs.end());
+  for (const Dso::Program& program : programs)
+    builder.add({.start = program.start.value, .end = program.end.value, .name_chars = name});
   loaded.own = std::move(builder).build();
   loaded.source = "BPF program";
   loaded.origin = 'B';
