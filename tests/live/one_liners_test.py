@@ -29,7 +29,7 @@ AT_ONCE = 3  # sections
 UNTIL_SEEN = 3  # lines of a display that has no end, before it is interrupted
 WORKS, COUNTS, RECORDS, REFUSED = "works", "counts", "records", "refused: "
 IF_ANY = "records, if there is any"
-PROBES = {"Dynamic tracing": ("probe_libc:*", "probe_command:*"), "Other commands": ("watched:*",)}  # what a section leaves behind
+PROBES = {"Dynamic tracing": ("probe_libc:*", "probe_command:*", "sdt_libstdcxx:*"), "Other commands": ("watched:*",)}  # what a section leaves behind
 # `sleep N` in a line ends when the running command has used so much CPU time (in ticks): it is seen, however busy the machine is.
 SLEEP = """#!/bin/bash
 used() {{ read -ra stat < /proc/{pid}/stat; echo $((stat[13] + stat[14])); }}
