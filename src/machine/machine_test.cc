@@ -1,5 +1,6 @@
 #include "machine/machine.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "perfdata/records/record_encoder.h"
@@ -128,9 +129,9 @@ TEST_F(MachineTest, BpfProgramsComeAndGo) {
   machine.freeze();
   const AddressSpace& kernel = machine.space(machine.kernel_space());
   DsoId dso = machine.dsos().find("bpf_prog_1234_probe");
-  EXPECT_THAT(
-      machine.dsos()[dso].programs,
-      ElementsAre(Dso::Program{RuntimeAddr(0xffffffffc0000000), RuntimeAddr(0xffffffffc0000100)},
+  EXPECT_THAT(machine.dsos()[dso].programs,
+              testing::ElementsAre(
+                  Dso::Program{RuntimeAddr(0xffffffffc0000000), RuntimeAddr(0xffffffffc0000100)},
                   Dso::Program{RuntimeAddr(0xffffffffc0001000), RuntimeAddr(0xffffffffc0001100)}));
   EXPECT_TRUE(kernel.find(RuntimeAddr(0xffffffffc0000010), 20).mapping.valid());
   EXPECT_FALSE(kernel.find(RuntimeAddr(0xffffffffc0000010), 30).mapping.valid());
