@@ -46,7 +46,7 @@ class Root:
         """Runs a shell command there and returns what it printed; its status must be `status`."""
         mounts = "".join(f"mount --rbind /{name} {self.directory}/{name} && " for name in ("proc", "sys", "dev"))
         words = ["unshare", "--mount", "sh", "-c", f"{mounts} exec chroot {self.directory} /bin/sh -c \"$1\"", "_", command]
-        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "TERM": "dumb", "LC_ALL": "C.UTF-8",
+        environment = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "TERM": "dumb", "LC_ALL": "C.UTF-8",
                        "DEBIAN_FRONTEND": "noninteractive"}
         done = subprocess.run(words, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               env=environment, check=False)
