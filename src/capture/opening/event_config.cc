@@ -190,7 +190,7 @@ class Configurator {
     EventAttr& attr = event.attr();
     bool track = event.is_tracking;
     attr.task = attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = track;
-    attr.mmap_data = track && sample_addresses();
+    attr.mmap_data = track && (options_.addresses || copies_stacks(options_.call_graph));
     attr.build_id = track && options_.buildid_mmap;
     attr.namespaces = track && options_.namespaces;
     attr.cgroup = track && options_.cgroups;

@@ -35,6 +35,12 @@ struct AggregationOptions {
 
 enum class CallGraphMode : uint8_t { kNone, kFramePointer, kDwarf, kLbr, kBpf };
 
+/// Whether samples may have copies of stacks. perf unwinds them by call frame information that it
+/// finds by the mappings of data, too.
+constexpr bool copies_stacks(CallGraphMode mode) {
+  return mode == CallGraphMode::kDwarf || mode == CallGraphMode::kBpf;
+}
+
 /// What each sample holds, and when one is taken. Event terms override this per event.
 struct SamplingOptions {
   std::optional<uint64_t> freq;    // -F N
