@@ -33,6 +33,8 @@ QEMU = {
 # instruction, and so on for ever.
 ACCELERATOR = "tcg,thread=single"
 CONSOLE = {"arm64": "ttyAMA0", "x86": "ttyS0"}
+# On a busy host the kernel's test of the emulated timer may find it late, and panic.
+KERNEL_OPTIONS = {"x86": "no_timer_check ", "arm64": ""}
 MEMORY = "2048"
 
 
@@ -96,7 +98,7 @@ class Machine:
             shares += shared("share", self._share.resolve(), writable=True)
         command = [*QEMU[name], "-accel", ACCELERATOR, "-m", MEMORY, "-nodefaults", "-display", "none", "-no-reboot",
                    "-monitor", f"unix:{self._job / 'monitor'},server=on,wait=off", "-kernel", str(self._architecture.kernel), "-initrd", str(self._architecture.initramfs),
-                   "-append", f"console={CONSOLE[name]} quiet panic=-1", *console, *shares]
+                   "-append", f"console={CONSOLE[name]} {KERNEL_OPTIONS[name]}quiet panic=-1", *console, *shares]
         return subprocess.Popen(command, stdin=stdin, preexec_fn=die_with_parent)
 
     def _write_environment(self):

@@ -58,7 +58,6 @@ Features rich_features() {
                    abi::kFeatureCpuPmuCaps);
   f.present.push_back(abi::kFeatureSimpleperfFile);
   f.present.push_back(abi::kFeatureSimpleperfMetaInfo);
-  f.present.push_back(abi::kFeatureInterpretedFiles);
   return f;
 }
 

@@ -31,7 +31,8 @@ class TextFilter {
   /// `text` is not empty.
   explicit TextFilter(std::string_view text)
       : middle_(text.size() / 2), last_(text.size() - 1), characters_{} {
-    for (size_t i = 0; i < kCompared; ++i) characters_[i] = Lanes{} + text[place(i)];
+    for (size_t i = 0; i < kCompared; ++i)
+      characters_[i] = Lanes{} + static_cast<signed char>(text[place(i)]);
   }
   /// `at` has the places and, behind them, the length of the text.
   [[nodiscard]] bool may_begin_near(const char* at) const {

@@ -49,6 +49,23 @@ SEC("done=tcp_sendmsg%return $retval:s32") int on_return(void* context, int erro
 }
 char _license[] SEC("license") = "GPL";
 """
+# The documents' example: each allocation from a cache tells of itself, and is an event with its call chain.
+ALLOCATIONS = r"""
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+struct {
+  __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+  __uint(key_size, 4);
+  __uint(value_size, 4);
+  __uint(max_entries, __NR_CPUS__);
+} channel SEC(".maps");
+SEC("func=kmem_cache_alloc") int on_allocation(void* context) {
+  char told[] = "Raise a BPF event!";
+  bpf_perf_event_output(context, &channel, BPF_F_CURRENT_CPU, told, sizeof told);
+  return 1;
+}
+char _license[] SEC("license") = "GPL";
+"""
 # Sends 300 and 50 bytes through a socket of the loopback device.
 SENDER = """
 import socket
@@ -92,6 +109,27 @@ class ProgramTest(GuestTest):
         self.assertEqual([words for words in told if words[0] == 2], [[2, 0, 300, 0], [2, 0, 50, 0]])
         fields = re.findall(r"perf_bpf_probe:sent: .* size=(\S+)", self.text(SONDE, "script", "-i", "sends.data", "-F", "event,trace"))
         self.assertEqual([int(size, 0) for size in fields], [300, 50])
+
+    def test_allocations_tell_of_themselves_with_their_callers(self):
+        (self.path / "allocations.c").write_text(ALLOCATIONS)
+        self.run_tool(SONDE, "record", "-o", "allocations.data", "-a", "-g", "-e", "bpf-output/no-inherit,name=evt/", "-e",
+                      "./allocations.c/map:channel.event=evt/", "--", "true")
+        theirs, ours = (meaningful(self.text(tool, "script", "-i", "allocations.data", "-G", "-F", "comm,tid,time,event"))
+                        for tool in (PERF, SONDE))
+        for our_line, perfs_line in zip(ours, theirs):  # thousands: a difference of the whole would take minutes to show
+            self.assertEqual(our_line, perfs_line)
+        self.assertEqual(len(ours), len(theirs))
+        samples = re.split(r"\n\s*\n", self.text(SONDE, "script", "-i", "allocations.data", "-F", "comm,tid,event,ip,sym"))
+        calls = [sample for sample in samples if "perf_bpf_probe:func:" in sample]
+        self.assertGreater(len(calls), 10)
+        for call in calls:
+            chain = re.findall(r"^\t *[0-9a-f]+ (\S+)", call, re.M)
+            self.assertEqual(chain[0].split("+")[0], "kmem_cache_alloc", call)
+            self.assertGreater(len(chain), 1, call)
+        self.assertIn("do_syscall_64", "".join(calls))
+        text = self.text(SONDE, "script", "-i", "allocations.data", "-F", "event,bpf-output")
+        # Without losses both are complete, and every call told of itself once.
+        self.assertEqual(len(re.findall(r"Raise a BPF even", text)), len(calls))
 
     def test_an_unknown_function_is_said(self):
         (self.path / "wrong.c").write_text(PROGRAM.replace("half=ksys_write", "half=nosuch_function"))
