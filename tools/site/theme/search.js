@@ -7,9 +7,9 @@
   const results = document.getElementById("results");
   const article = document.querySelector("article");
   const kMost = 40;
-  let sections = null;
+  let sections = null, loading = null;
 
-  const loaded = () => sections ? Promise.resolve() : new Promise((resolve, reject) => {
+  const loaded = () => loading ??= new Promise((resolve, reject) => {
     const script = document.createElement("script");
     script.src = siteRoot + "search/index.js";
     script.onload = () => {
