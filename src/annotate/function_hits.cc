@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "base/number_hash.h"
 
@@ -89,11 +90,11 @@ RecordingHits count_hits(const Session& session, const std::function<bool(const 
     function.info = session.symbolizer().info(function.symbol);
     result.functions.push_back(std::move(function));
   }
-  // Ties are ordered by object and address.
+  // Ties are ordered by object and name, as in perf.
   const DsoTable& dsos = session.machine().dsos();
   std::ranges::stable_sort(result.functions, [&](const FunctionHits& a, const FunctionHits& b) {
     const std::string &left = dsos[a.info.dso].short_name, &right = dsos[b.info.dso].short_name;
-    return left != right ? left < right : a.info.start < b.info.start;
+    return std::tie(left, a.info.name, a.info.start) < std::tie(right, b.info.name, b.info.start);
   });
   return result;
 }

@@ -99,7 +99,7 @@ void ChainJoiner::chain(Ring& ring, const RecordView& record) {
   chain.object = header.object;
   chain.stack.assign(stack.begin(), stack.end());
   chain.addresses.resize(count);
-  std::memcpy(chain.addresses.data(), addresses.data(), count * sizeof(uint64_t));
+  if (count > 0) std::memcpy(chain.addresses.data(), addresses.data(), count * sizeof(uint64_t));
 }
 
 bool ChainJoiner::sample(Ring& ring, const RecordView& record) {
