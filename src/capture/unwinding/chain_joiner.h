@@ -62,9 +62,9 @@ class ChainJoiner {
   /// `events` are those of the file, all with PERF_SAMPLE_IDENTIFIER; those walked have
   /// PERF_SAMPLE_CALLCHAIN, REGS_USER and STACK_USER. `walked` is in the same order.
   ChainJoiner(const std::vector<EventDesc>& events, std::vector<Walked> walked);
-  /// `layout` is that of the carrier's records.
   /// From now on frames of Python are given their places.
   void set_python(PythonFunctions* functions) { python_ = functions; }
+  /// `layout` is that of the carrier's records.
   void add_ring(int cpu, uint64_t carrier_id, const SampleLayout& layout);
 
   Bytes join(int cpu, Bytes first, Bytes rest);

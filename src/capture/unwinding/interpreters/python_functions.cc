@@ -109,10 +109,13 @@ uint32_t PythonFunctions::add_function(std::string name, std::string path, uint3
                                        Bytes lines, bool is_cut) {
   std::string key = fmt::format("{}\n{}\n{}\n{:x}", name, path, first_line,
                                 std::hash<std::string_view>{}(as_text(lines)));
+  if (auto known = function_numbers_.find(key); known != function_numbers_.end())
+    return known->second;
+  // Beyond the limit functions have no name, rather than another's.
+  if (functions_.size() >= kMostFunctions && name != kUnread)
+    return add_function(std::string(kUnread), std::string(kNoFile), 0, {}, false);
   auto next = static_cast<uint32_t>(functions_.size());
-  if (functions_.size() >= kMostFunctions) return 0;
-  auto [known, is_new] = function_numbers_.try_emplace(std::move(key), next);
-  if (!is_new) return known->second;
+  function_numbers_.emplace(std::move(key), next);
   Function function{.first_line = first_line, .lines = PythonLines(lines, first_line)};
   uint32_t lowest = function.lines.lowest(), highest = function.lines.highest();
   function.has_lines = first_line > 0 && highest - lowest < kMostLines;
