@@ -13,7 +13,7 @@ show() {
 }
 
 # The first lines of a report, without its head. A reader that closes the pipe early is not an error.
-table() { { show "$@" 2>&1 || [ $? = 141 ]; } | grep -v '^#$' | cut -c 1-110 | sed -n "1,${lines}p"; }
+table() { { show "$@" 2>&1 || [ $? = 141 ]; } | grep -vE '^#$|^# (To display|Total Lost|Event count)' | cat -s | cut -c 1-110 | sed -n "1,${lines}p"; }
 
 # Debian's compilers keep no frame pointers. As root, a program in the kernel follows their stacks by unwinding tables; for others,
 # the kernel copies stacks, which sonde unwinds.
@@ -26,9 +26,9 @@ compile -O0 before
 compile -O2 after
 
 title "Which parts of it take the time, with all that they call (without those that are always on the stack)"
-lines=44 table report -i "$directory/after.data" --stdio --children -g none -s sym --percent-limit 8 | grep -vE '^ *(9[5-9]|100)\.'
+lines=44 table report -i "$directory/after.data" --stdio --children --frame-functions -g none -s sym --percent-limit 8 | grep -vE '^ *(9[5-9]|100)\.'
 title "Which functions take it themselves, and who calls them"
-lines=24 table report -i "$directory/after.data" --stdio --no-children -g callee,0.5 -s sym --percent-limit 1
+lines=24 table report -i "$directory/after.data" --stdio --no-children --frame-functions -g callee,0.3 -s sym --percent-limit 1
 
 title "The same as a picture, and as a page to explore"
 show flamegraph -i "$directory/after.data" -o "$directory/flame.svg"
