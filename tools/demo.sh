@@ -31,7 +31,7 @@ title "Which functions take it themselves, and who calls them"
 lines=24 table report -i "$directory/after.data" --stdio --no-children --frame-functions -g callee,0.3 -s sym --percent-limit 1
 
 title "The same as a picture, and as a page to explore"
-show flamegraph -i "$directory/after.data" -o "$directory/flame.svg"
+show flamegraph --inverted --minwidth 0.05% -i "$directory/after.data" -o "$directory/flame.svg"
 show view -o "$directory/page.html" "$directory/after.data"
 
 title "What -O2 changed, and whether so few samples support it"
