@@ -14,14 +14,15 @@ execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-libgcc-file-name OUTPUT_V
 get_filename_component(portable_gcc "${portable_gcc}" DIRECTORY)
 
 # link_portably(TARGET START-FILE...): against Debian 11's files, named one by one, since the compiler driver would find its own.
+# Shared objects go behind -Wl: of files that are not there yet when it runs, CMake makes -l options, which find this machine's.
 function(link_portably target)
   target_link_options(${target} PRIVATE -nostdlib ${ARGN} "${portable_libs}/crti.o" "${portable_gcc}/crtbeginS.o")
   target_link_libraries(${target} PRIVATE
-    "${portable_gcc}/libstdc++.a" "${portable_gcc}/libgcc.a" "${portable_libc}/libgcc_s.so.1"
+    "${portable_gcc}/libstdc++.a" "${portable_gcc}/libgcc.a" "-Wl,${portable_libc}/libgcc_s.so.1"
     # Before 2.34, threads and dlopen were libraries of their own.
-    -Wl,--no-as-needed "${portable_libc}/libpthread.so.0" "${portable_libc}/libdl.so.2" -Wl,--as-needed
-    "${portable_libc}/libm.so.6" "${portable_libc}/libc.so.6" "${portable_libs}/libc_nonshared.a"
-    "${portable_libc}/ld-linux-x86-64.so.2"
+    -Wl,--no-as-needed "-Wl,${portable_libc}/libpthread.so.0,${portable_libc}/libdl.so.2" -Wl,--as-needed
+    "-Wl,${portable_libc}/libm.so.6,${portable_libc}/libc.so.6" "${portable_libs}/libc_nonshared.a"
+    "-Wl,${portable_libc}/ld-linux-x86-64.so.2"
     "${portable_gcc}/crtendS.o" "${portable_libs}/crtn.o")
 endfunction()
 
@@ -33,7 +34,7 @@ endforeach()
 target_link_libraries(sonde-portable PRIVATE sonde_warnings
   -Wl,--start-group ${portable_layers} -Wl,--end-group
   "${portable}/libraries/lib/libfmt.a" "${portable}/libraries/lib/libtbb.a" "${portable}/libraries/lib/libZydis.a"
-  libxxhash.a libbpf.a libelf.a liblzma.a libdeflate.a libzstd.a libbz2.a libz.a libiberty.a "${portable_libs}/libipt.so.2")
+  libxxhash.a libbpf.a libelf.a liblzma.a libdeflate.a libzstd.a libbz2.a libz.a libiberty.a "-Wl,${portable_libs}/libipt.so.2")
 link_portably(sonde-portable "${portable_libs}/Scrt1.o")
 
 # The agent is loaded into JVMs of containers, whose C library may be older than this machine's.
