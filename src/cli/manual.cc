@@ -65,17 +65,19 @@ std::string option_head(const Flag& flag) {
 }
 
 /// Text that troff prints literally: no request at the start of a line, no escapes, hyphens that
-/// can be copied.
+/// can be copied. Lists without blanks may be broken after their commas.
 std::string troff_escaped(std::string_view line) {
   std::string result;
   if (line.starts_with('.') || line.starts_with('\'')) result += "\\&";
-  for (char c : line) {
+  for (size_t i = 0; i < line.size(); ++i) {
+    char c = line[i];
     if (c == '\\')
       result += "\\e";
     else if (c == '-')
       result += "\\-";
     else
       result += c;
+    if (c == ',' && i + 1 < line.size() && line[i + 1] != ' ') result += "\\:";
   }
   return result;
 }
@@ -109,13 +111,22 @@ std::string troff_paragraphs(std::string_view text, std::string_view paragraph_r
   return result;
 }
 
-/// Appends `text` indented by `indent` blanks, filled to 80 columns as troff_paragraphs does.
+/// Appends `text` indented by `indent` (less than 80) blanks, filled to 80 columns as
+/// troff_paragraphs does.
 void fill_text(std::string& out, std::string_view text, size_t indent) {
   constexpr size_t kWidth = 80;
   size_t column = 0;
   auto end_line = [&] {
     if (column != 0) out += '\n';
     column = 0;
+  };
+  auto put = [&](std::string_view word) {
+    if (column == 0) {
+      out.append(indent, ' ');
+      column = indent;
+    }
+    out += word;
+    column += word.size();
   };
   for (std::string_view line : split(without_empty_ends(text), '\n')) {
     if (line.empty() || stays_as_it_is(line)) {
@@ -126,15 +137,16 @@ void fill_text(std::string& out, std::string_view text, size_t indent) {
     for (std::string_view word : split(line, ' ')) {
       if (word.empty()) continue;
       if (column != 0 && column + 1 + word.size() > kWidth) end_line();
-      if (column == 0) {
-        out.append(indent, ' ');
-        column = indent;
-      } else {
-        out += ' ';
-        ++column;
+      if (column != 0) put(" ");
+      // A list without blanks that no line could hold is broken after its commas.
+      while (indent + word.size() > kWidth) {
+        size_t comma = word.substr(0, kWidth - std::max(column, indent)).rfind(',');
+        if (comma == std::string_view::npos) break;
+        put(word.substr(0, comma + 1));
+        end_line();
+        word.remove_prefix(comma + 1);
       }
-      out += word;
-      column += word.size();
+      if (!word.empty()) put(word);
     }
   }
   end_line();
@@ -149,7 +161,7 @@ Manual manual_of(std::string_view tool, const CommandInfo& info, const FlagTable
   if (manual.synopsis.empty()) manual.synopsis.push_back(fmt::format("{} {}", tool, info.name));
   manual.description = flags.description();
   for (const Flag* flag : sorted_flags(flags))
-    if (!flag->is_hidden) manual.options.push_back({option_head(*flag), flag->help});
+    if (!flag->is_hidden) manual.options.push_back({option_head(*flag), help_text(*flag, tool)});
   for (const auto& [title, text] : flags.sections()) manual.sections.emplace_back(title, text);
   return manual;
 }

@@ -27,7 +27,7 @@ bool word_asks_for(std::string_view word, const Flag& flag) {
   return flag.name == word || contains_ignoring_case(flag.help, word);
 }
 
-void print_flag(Sink& out, const Flag& flag) {
+void print_flag(Sink& out, std::string_view tool, const Flag& flag) {
   std::string line = "    ";
   if (flag.letter) line += fmt::format("-{}", flag.letter);
   if (flag.letter && !flag.name.empty()) line += ", ";
@@ -40,10 +40,18 @@ void print_flag(Sink& out, const Flag& flag) {
     line.resize(kHelpColumn, ' ');
   else
     line += "\n" + std::string(kHelpColumn, ' ');
-  out.print("{}{}\n", line, flag.help);
+  out.print("{}{}\n", line, help_text(flag, tool));
 }
 
 }  // namespace
+
+std::string help_text(const Flag& flag, std::string_view tool) {
+  constexpr std::string_view kPerf = "'perf ";
+  std::string text = flag.help;
+  for (size_t at = 0; (at = text.find(kPerf, at)) != std::string::npos; at += tool.size())
+    text.replace(at + 1, kPerf.size() - 2, tool);
+  return text;
+}
 
 std::string value_syntax(const Flag& flag) {
   if (flag.takes == Flag::Takes::kNothing) return {};
@@ -86,7 +94,7 @@ void print_usage_of(Sink& out, std::string_view tool, std::string_view command,
   out.put('\n');
   for (const Flag* flag : about) {
     if (flag->group != group) out.print("\n{}\n", group = flag->group);
-    print_flag(out, *flag);
+    print_flag(out, tool, *flag);
   }
 }
 

@@ -27,6 +27,9 @@ void print_usage_of(Sink& out, std::string_view tool, std::string_view command,
 /// Flags in the order in which help and man pages show them: group by group, sorted within each.
 [[nodiscard]] std::vector<const Flag*> sorted_flags(const FlagTable& table);
 
+/// A flag's help, which names the tool as it was started: "use 'sonde list' to ...".
+[[nodiscard]] std::string help_text(const Flag& flag, std::string_view tool);
+
 /// "<file>", "[=<opts>]": how the value is shown after the flag.
 [[nodiscard]] std::string value_syntax(const Flag& flag);
 

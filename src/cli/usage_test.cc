@@ -42,6 +42,18 @@ TEST(Usage, SortsByLetterAndThenByName) {
 )");
 }
 
+TEST(Usage, HelpNamesTheToolAsItWasStarted) {
+  FlagTable table;
+  std::string event;
+  table.text('e', "event", event, "event", "use 'perf list' to list events, as perf does");
+  for (std::string_view tool : {"perf", "sonde"}) {
+    StringSink out;
+    print_usage(out, tool, "record", table);
+    std::string help = fmt::format("use '{} list' to list events, as perf does", tool);
+    EXPECT_NE(out.text().find(help), std::string::npos) << out.text();
+  }
+}
+
 TEST(Usage, WordsChooseByNameLetterAndHelpText) {
   EXPECT_NE(usage({"interface"}).find("--stdio"), std::string::npos);
   EXPECT_EQ(usage({"interface"}).find("--force"), std::string::npos);
