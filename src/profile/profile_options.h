@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "abi/data_source.h"
@@ -36,6 +37,9 @@ struct ProfileOptions {
   bool keep_samples = false;  // Profile::members, for samples of a row
   /// Samples to hide (by SampleColumns index); empty: none. They still count in totals.
   std::vector<uint8_t> hidden = {};
+  /// Whether to hide the row of a group and a place key (KeySet); empty: none. Rows of callers,
+  /// which no sample hides, can be chosen only so.
+  std::function<bool(uint32_t group, uint32_t place_key)> hides_row = {};
   /// Frames whose callees are ignored (--ignore-callees), by FrameId; empty: none.
   std::vector<uint8_t> is_root_frame = {};
 

@@ -180,7 +180,8 @@ void RowBuilder::total_rows() {
   made_.occurrences = SpanTable(row_of_occurrence_, made_.rows.size());
   if (options_.by_mode) made_.modes.resize(made_.rows.size());
   for (Row& row : made_.rows) {
-    row.hidden = options_.hides(row.first_sample);
+    row.hidden = options_.hides(row.first_sample) ||
+                 (options_.hides_row && options_.hides_row(row.group, row.place_key));
     if (!options_.children) row.children = row.self;
   }
 }

@@ -12,7 +12,7 @@ struct Row {
   uint32_t first_sample = UINT32_MAX;  // the row's earliest sample by time
   uint32_t first_step = 0;  // step of that sample's path that made the row: 0 is its own place
   uint32_t max_depth = 0;   // of the call paths under the row, in frames
-  bool hidden = false;      // its first sample was hidden
+  bool hidden = false;      // its first sample was hidden, or it was itself (ProfileOptions)
   uint64_t self = 0;        // period
   uint64_t children = 0;    // period of all samples whose path contains it, including its own
 };

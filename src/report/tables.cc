@@ -247,6 +247,13 @@ Result<std::vector<uint8_t>> ReportBuilder::root_frames() const {
   return is_root;
 }
 
+/// Callers have rows of their own: --symbol-filter is about the symbol that a row shows.
+bool ReportBuilder::filters_rows() const {
+  const SortKeyInfo* symbol = find_sort_key("sym");
+  return plan_.children && options_.symbol_filter &&
+         std::ranges::any_of(plan_.keys, [&](const KeySelection& k) { return k.info == symbol; });
+}
+
 /// The command line's filters hide samples, but keep them in the totals.
 Result<std::vector<uint8_t>> ReportBuilder::hidden_samples() const {
   const SampleColumns& samples = session_.samples();
@@ -254,9 +261,9 @@ Result<std::vector<uint8_t>> ReportBuilder::hidden_samples() const {
   if (plan_.has_parent && options_.exclude_other)
     parent = TRY(find_sort_key("parent")->make(input_, settings_));
   bool any = !options_.comms.empty() || !options_.dsos.empty() || !options_.symbols.empty() ||
-             !options_.pids.empty() || !options_.tids.empty() || options_.symbol_filter ||
-             parent != nullptr || options_.socket >= 0 || !options_.shows_host ||
-             !options_.shows_guests;
+             !options_.pids.empty() || !options_.tids.empty() ||
+             (options_.symbol_filter && !filters_rows()) || parent != nullptr ||
+             options_.socket >= 0 || !options_.shows_host || !options_.shows_guests;
   std::vector<uint8_t> hidden;
   if (!any) return hidden;
   RowReader reader(input_);
@@ -270,7 +277,8 @@ Result<std::vector<uint8_t>> ReportBuilder::hidden_samples() const {
       if (!listed(options_.dsos, dso.short_name) && !listed(options_.dsos, dso.path)) return false;
     }
     std::string_view name = frame.symbol.valid() ? adapter_.name(frame.symbol) : "";
-    if (options_.symbol_filter && name.find(*options_.symbol_filter) == std::string_view::npos)
+    if (options_.symbol_filter && !filters_rows() &&
+        name.find(*options_.symbol_filter) == std::string_view::npos)
       return false;
     return options_.symbols.empty() || (!name.empty() && listed(options_.symbols, name));
   };
@@ -297,6 +305,18 @@ Result<std::vector<uint8_t>> ReportBuilder::hidden_samples() const {
 double ReportBuilder::min_path_share() const {
   bool absolute = options_.call_graph.style != view::GraphStyle::kRelative;
   return absolute && hidden_.empty() ? options_.call_graph.min_percent / 100 : 0;
+}
+
+std::function<bool(uint32_t, uint32_t)> ReportBuilder::row_filter(
+    const EventReport::Data& data) const {
+  if (!filters_rows()) return {};
+  const SortKeyInfo* symbol = find_sort_key("sym");
+  size_t choice = std::ranges::find(plan_.keys, symbol, &KeySelection::info) - plan_.keys.begin();
+  return [this, &keys = data.keys, key = data.key_of_choice[choice]](uint32_t group,
+                                                                     uint32_t place_key) {
+    std::string name = keys.key(key).identity(keys.value(key, group, place_key), 0);
+    return name.find(*options_.symbol_filter) == std::string::npos;
+  };
 }
 
 Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<EventId>& members,
@@ -336,6 +356,7 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
                          .branch_counts = plan_.branch_counts,
                          .keep_samples = options_.browser_samples > 0,
                          .hidden = hidden_,
+                         .hides_row = row_filter(data),
                          .is_root_frame = root_frames_};
   std::vector<const Profile*> profiles;
   ProfileOptions by_latency = options;

@@ -1,6 +1,7 @@
 // From a replayed session to the tables of a report: one per event or event group.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -58,7 +59,11 @@ class ReportBuilder {
   [[nodiscard]] std::vector<std::vector<EventId>> tables() const;
   [[nodiscard]] double min_path_share() const;
   Result<std::unique_ptr<EventReport>> build_one(const std::vector<EventId>& members, bool is_last);
+  [[nodiscard]] bool filters_rows() const;
   [[nodiscard]] Result<std::vector<uint8_t>> hidden_samples() const;
+  /// The rows that --symbol-filter hides, if it filters rows.
+  [[nodiscard]] std::function<bool(uint32_t group, uint32_t place_key)> row_filter(
+      const EventReport::Data& data) const;
   [[nodiscard]] std::vector<uint8_t> gated_off(EventWindow& window) const;
   [[nodiscard]] Result<std::vector<uint8_t>> root_frames() const;
   [[nodiscard]] std::vector<uint32_t> samples_of(EventId event) const;
