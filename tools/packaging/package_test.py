@@ -59,7 +59,7 @@ class Root:
         for word in words:
             if word not in shown:
                 raise Failure(f"{command}: no '{word}' in its output:\n{shown[-3000:]}")
-        print(f"{self.suite}: {command}")
+        print(f"{self.suite}: {command}", flush=True)
         return shown
 
     def files(self):
