@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """record --call-graph bpf: functions of Python in call chains. A program says of itself which chains it has, with lines, and how
-much processor time each of its functions took; the samples must agree. Needs root."""
+much processor time each of its functions took; the samples must agree. SONDE_PYTHONS names further interpreters, separated by
+colons. Needs root."""
 import collections
 import glob
 import json
@@ -15,7 +16,7 @@ from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
 PERF = shutil.which("perf")
-FIRST, LAST = (3, 11), (3, 13)
+FIRST, LAST = (3, 8), (3, 13)
 
 # `spin` takes processor time; before that it notes who called it, and from which line. Each way of calling reaches it through
 # another part of the interpreter.
@@ -156,7 +157,8 @@ report(sys.argv[1])
 
 def interpreters():
     """Executables of different versions, each once."""
-    candidates = ["/usr/bin/python3", sys.executable, *glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3.*[0-9]"))]
+    named = [path for path in os.environ.get("SONDE_PYTHONS", "").split(":") if path]
+    candidates = [*named, "/usr/bin/python3", sys.executable, *glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3.*[0-9]"))]
     found = {}
     for path in candidates:
         if not os.access(path, os.X_OK):

@@ -6,6 +6,11 @@
 // symbol of the loop is needed, and a loop that has no Python frame yet, or none any more, stays as
 // it is.
 //
+// Before 3.11 an activation runs one frame, and nothing on its stack says which. But the loop's
+// function works with that frame until it returns, so it has the frame's address in a register that
+// calls preserve, or on its stack. A native frame of that function which has neither has not begun
+// to run the frame, or is done with it.
+//
 // Included by stack_walk.bpf.c, after read_word().
 #pragma once
 
@@ -17,6 +22,11 @@ enum { BYTES_DATA = 32 };                    // bytesobject.h: ob_sval
 enum { TEXT_LENGTH = 16, TEXT_STATE = 32 };  // unicodeobject.h: PyASCIIObject
 enum { TEXT_COMPACT = 1 << 5, TEXT_IS_ASCII = 1 << 6, TEXT_WIDTH_SHIFT = 2, TEXT_WIDTH_MASK = 7 };
 enum { PYTHON_SEARCH_FRAMES = 512 };
+enum { LOOP_REGISTERS = 6, LOOP_WORDS = 64 };  // that are searched for the frame
+enum {
+  LOOP_SAVED_BYTES = 8 + 6 * 8,  // return address and the caller's registers: not the loop's own
+  LOOP_PUSHED_BYTES = 64         // arguments of a call that is being made
+};
 enum { PYTHON_RING_BYTES = 1 << 21 };
 
 struct thread_struct {
@@ -28,15 +38,20 @@ struct task_struct___thread {
 
 /// The walk's position among the frames of Python.
 struct python_walk {
-  __u32 object;  // index in `pythons` plus 1; 0: none was met
-  __u32 zero;
-  __u64 base;         // where offset 0 of the object would be mapped
-  __u64 thread_id;    // pthread_t
-  __u64 next_thread;  // another state of this thread, to be walked after this one
-  __u64 anchor;       // what the next activation has on its stack; 0: nothing
-  __u64 frame;        // the next frame of the activation that is being walked; 0: none is
-  __u64 outer;        // where to look for the next activation's frames
-  __u64 memory;       // mm_struct
+  __u32 object;        // index in `pythons` plus 1; 0: none was met
+  __u32 is_one_frame;  // its kind of activation
+  __u64 base;          // where offset 0 of the object would be mapped
+  __u64 thread_id;     // pthread_t
+  __u64 next_thread;   // another state of this thread, to be walked after this one
+  __u64 anchor;        // what the next activation has on its stack; 0: nothing
+  __u64 frame;         // the next frame of the activation that is being walked; 0: none is
+  __u64 outer;         // where to look for the next activation's frames
+  __u64 memory;        // mm_struct
+  // PYTHON_ONE_FRAME, of the native frame that is being left:
+  __u32 in_python;       // it belongs to the interpreter's object
+  __u32 kept_in_memory;  // a bit per register: `kept` is an address
+  __u64 kept[LOOP_REGISTERS];
+  __u64 stack[LOOP_WORDS];
 };
 
 struct {
@@ -118,7 +133,7 @@ static long search_shim(__u32 index, void* context) {
 
 /// What the activation that `outer` tells of has on its stack; 0 if there is none.
 static __u64 anchor_of(const struct python_layout* layout, __u64 outer) {
-  if (outer == 0) return 0;
+  if (outer == 0 || layout->activation == PYTHON_ONE_FRAME) return 0;
   if (layout->thread_activation != 0) {
     // The outermost structure belongs to the thread's state, not to an activation.
     __u64 next = 0;
@@ -172,6 +187,7 @@ __noinline int begin_python(struct python_walk* p, __u32 object, __u64 base) {
   if (!p || !layout) return 0;
   struct task_struct___thread* task = (struct task_struct___thread*)bpf_get_current_task_btf();
   p->object = object;
+  p->is_one_frame = layout->activation == PYTHON_ONE_FRAME;
   p->base = base;
   p->thread_id = BPF_CORE_READ(task, thread.fsbase);
   p->next_thread = 0;
@@ -222,6 +238,7 @@ static _Bool describe_code(const struct python_layout* layout, const struct pyth
   message->pid = key->pid;
   message->memory = key->memory;
   message->first_line = known->first_line;
+  message->line_table = (__u8)layout->line_table;
   message->zero = 0;
   message->name_length =
       read_text(layout, known->name, message->name, PYTHON_NAME_BYTES, &message->name_width);
@@ -278,10 +295,55 @@ __noinline __u64 code_number(struct python_walk* p, __u64 code) {
   return now.number;
 }
 
-/// Whether the native frame whose stack is [sp, cfa) runs Python code, and which: then next_frame()
-/// gives its frames.
-static _Bool enter_activation(struct python_walk* p, __u64 sp, __u64 cfa) {
+/// The compiler may have moved parts of the loop away from its symbol: their stack frames have the
+/// loop's size, too.
+static _Bool may_be_loop(const struct python_layout* layout, __u64 offset, __u64 bytes) {
+  if (bytes <= LOOP_SAVED_BYTES) return 0;
+  if (offset - layout->loop_start < layout->loop_end - layout->loop_start) return 1;
+  return layout->loop_bytes != 0 && bytes - layout->loop_bytes <= LOOP_PUSHED_BYTES;
+}
+
+static _Bool is_held(const struct python_walk* p, __u64 frame, __u32 words) {
+  for (__u32 i = 0; i < LOOP_REGISTERS; ++i)
+    if (p->kept[i] == frame) return 1;
+  for (__u32 i = 0; i < LOOP_WORDS; ++i) {
+    if (i >= words) break;
+    if (p->stack[i] == frame) return 1;
+  }
+  return 0;
+}
+
+/// Like enter_activation(), for PYTHON_ONE_FRAME. `place`: where the native frame is.
+__noinline int enter_loop(struct python_walk* p, __u64 place, __u64 sp, __u64 cfa) {
+  if (!p) return 0;
   __u32 index = p->object - 1;
+  struct python_layout* layout = bpf_map_lookup_elem(&pythons, &index);
+  __u64 frame = p->outer, own = cfa - sp - LOOP_SAVED_BYTES;
+  if (!layout || frame == 0 || !may_be_loop(layout, place - p->base, cfa - sp)) return 0;
+  if (own > sizeof p->stack) own = sizeof p->stack;
+  asm volatile("" : "+r"(own));
+  if (own > sizeof p->stack) return 0;
+  if (bpf_probe_read_user(p->stack, (__u32)own, (void*)sp)) {
+    python_loses(PYTHON_NO_MEMORY);
+    return 0;
+  }
+  for (__u32 i = 0; i < LOOP_REGISTERS; ++i)
+    if (p->kept_in_memory & (1u << i) && !read_word(p->kept[i], &p->kept[i])) p->kept[i] = 0;
+  p->kept_in_memory = 0;
+  if (!is_held(p, frame, (__u32)own / 8)) {
+    // The innermost frame may be one that the loop has just finished or just begun.
+    if (!read_word(frame + layout->frame_outer, &frame) || frame == 0) return 0;
+    if (!is_held(p, frame, (__u32)own / 8)) return 0;
+  }
+  p->frame = frame;
+  return 1;
+}
+
+/// Whether the native frame at `place`, whose stack is [sp, cfa), runs Python code, and which: then
+/// next_frame() gives its frames.
+static _Bool enter_activation(struct python_walk* p, __u64 place, __u64 sp, __u64 cfa) {
+  __u32 index = p->object - 1;
+  if (p->in_python) return enter_loop(p, place, sp, cfa);
   if (p->object == 0 || p->anchor < sp || p->anchor >= cfa) return 0;
   struct python_layout* layout = bpf_map_lookup_elem(&pythons, &index);
   if (!layout) return 0;
@@ -295,12 +357,39 @@ static _Bool enter_activation(struct python_walk* p, __u64 sp, __u64 cfa) {
   return p->frame != 0;
 }
 
+/// Like next_frame(), for PYTHON_ONE_FRAME.
+__noinline __u64 next_single_frame(struct python_walk* p) {
+  if (!p) return 0;
+  __u32 index = p->object - 1;
+  struct python_layout* layout = bpf_map_lookup_elem(&pythons, &index);
+  if (!layout) return 0;
+  __u64 frame = p->frame, code = 0, number = 0;
+  __u32 instruction = 0, unit = PYTHON_NO_UNIT;
+  p->frame = 0;
+  p->outer = 0;
+  if (!read_word(frame + layout->frame_code, &code) ||
+      !read_u32(frame + layout->frame_instruction, &instruction) ||
+      !read_word(frame + layout->frame_outer, &p->outer)) {
+    python_loses(PYTHON_NO_MEMORY);
+  } else {
+    number = code_number(p, code);
+    if (layout->unit_bytes == 2) instruction = (__u32)((__s32)instruction >> 1);
+    if (instruction < PYTHON_NO_UNIT) unit = instruction;
+  }
+  if (p->outer == 0 && p->next_thread != 0) {
+    begin_thread(p, layout, p->next_thread);
+    p->next_thread = 0;
+  }
+  return PYTHON_FRAME | number << PYTHON_UNIT_BITS | unit;
+}
+
 /// What stands in the chain for the current frame; goes on to the one that called it.
 __noinline __u64 next_frame(struct python_walk* p) {
   if (!p) return 0;
   __u32 index = p->object - 1;
   struct python_layout* layout = bpf_map_lookup_elem(&pythons, &index);
   if (!layout) return 0;
+  if (layout->activation == PYTHON_ONE_FRAME) return next_single_frame(p);
   __u64 frame = p->frame, code = 0, instruction = 0, outer = 0;
   __u8 kind = 0;
   __u64 number = 0;

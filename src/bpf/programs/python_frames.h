@@ -9,10 +9,18 @@ enum {
   PYTHON_LINE_BYTES = 16384  // of the table of lines
 };
 
+/// The form of a code object's table of lines.
+enum python_line_table {
+  PYTHON_LOCATIONS,   // co_linetable of 3.11 and later
+  PYTHON_RANGES,      // co_linetable of 3.10 (PEP 626)
+  PYTHON_LINE_STARTS  // co_lnotab of 3.8 and 3.9
+};
+
 /// Which frames one activation of the interpreter's loop runs, from the innermost one on.
 enum python_activation {
   PYTHON_IS_ENTRY,  // up to the one whose byte `frame_kind` is not 0 (3.11)
-  PYTHON_SHIM  // up to the one before the frame that the loop has on its own stack (3.12, 3.13)
+  PYTHON_SHIM,  // up to the one before the frame that the loop has on its own stack (3.12, 3.13)
+  PYTHON_ONE_FRAME  // one, which the loop's stack or registers refer to (3.8 to 3.10)
 };
 
 /// Where an interpreter keeps what is read, in bytes from the start of the structure that the name
@@ -20,7 +28,11 @@ enum python_activation {
 struct python_layout {
   __u64 runtime;    // _PyRuntime
   __u64 code_type;  // PyCode_Type
-  __u32 activation;
+  // PYTHON_ONE_FRAME: the loop's function, as far as its symbol says, and the bytes of its stack
+  // frame; 0 if they vary.
+  __u64 loop_start, loop_end;
+  __u32 loop_bytes;
+  __u32 activation;         // python_activation
   __u32 runtime_current;    // 0: the current thread's state is not there
   __u32 runtime_key;        // Py_tss_t of a thread's state
   __u32 thread_id;          // pthread_t
@@ -30,10 +42,12 @@ struct python_layout {
   __u32 activation_outer;   // the activation that called this one
   __u32 frame_outer;
   __u32 frame_code;
-  __u32 frame_instruction;  // a pointer
+  __u32 frame_instruction;  // a pointer; PYTHON_ONE_FRAME: an int, counted from the first one
+  __u32 unit_bytes;         // PYTHON_ONE_FRAME: in which that int counts, per code unit
   __u32 frame_kind;         // a byte
   __u32 code_first_line;
   __u32 code_file, code_name, code_lines;
+  __u32 line_table;  // python_line_table
   __u32 code_units;  // where they begin
   __u32 text_ascii;  // where the characters of a compact string begin, if it is ASCII
   __u32 text_other;  // and if it is not
@@ -62,7 +76,8 @@ struct python_code {
   __u32 line_bytes;                // of the whole table
   __u32 name_length, file_length;  // in characters
   __u8 name_width, file_width;     // bytes per character
-  __u16 zero;
+  __u8 line_table;                 // python_line_table
+  __u8 zero;
   __u8 name[PYTHON_NAME_BYTES];
   __u8 file[PYTHON_FILE_BYTES];
   __u8 lines[PYTHON_LINE_BYTES];  // as many as there are, or fit

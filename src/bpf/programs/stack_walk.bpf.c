@@ -344,7 +344,19 @@ __noinline int by_frame_pointer(struct walk* w) {
   return GOES_ON;
 }
 
+/// Registers that calls preserve, as they are in this frame.
+static void keep_registers(struct walk* w) {
+  const __u32 preserved[LOOP_REGISTERS] = {3, REG_FP, 12, 13, 14, 15};
+  w->python.kept_in_memory = 0;
+  for (__u32 i = 0; i < LOOP_REGISTERS; ++i) {
+    __u32 bit = 1u << preserved[i];
+    w->python.kept[i] = w->known & bit ? w->value[preserved[i]] : 0;
+    if (w->known & w->in_memory & bit) w->python.kept_in_memory |= 1u << i;
+  }
+}
+
 static int go_up(struct walk* w, __u64 place) {
+  w->python.in_python = 0;
   struct mapping* mapping = &w->mappings[w->found & (MAPPINGS - 1)];
   struct walk_object* object = bpf_map_lookup_elem(&objects, &mapping->key);
   if (!object) {
@@ -355,6 +367,8 @@ static int go_up(struct walk* w, __u64 place) {
   if (object->state == WALK_REQUESTED) return WALK_NO_TABLE;
   if (object->python != 0 && w->python.object == 0)
     begin_python(&w->python, object->python, mapping->start - mapping->file_offset);
+  w->python.in_python = w->python.is_one_frame && object->python != 0 && object->python == w->python.object;
+  if (w->python.in_python) keep_registers(w);
   __u32 rule = 0;
   if (object->state == WALK_LOADED) {
     object->used_ns = bpf_ktime_get_ns();
@@ -401,7 +415,7 @@ static long step(__u32 index, void* context) {
     else if (w->value[REG_IP] == ip && sp_after == sp)
       end = WALK_BAD_FRAME;
     else {
-      if (enter_activation(&w->python, sp, sp_after)) w->chain.addresses[slot] = next_frame(&w->python);
+      if (enter_activation(&w->python, place, sp, sp_after)) w->chain.addresses[slot] = next_frame(&w->python);
       return 0;
     }
   }
@@ -460,6 +474,7 @@ int walk_stack(struct bpf_perf_event_data* context) {
   w->root = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
   w->vdso = (__u64)BPF_CORE_READ(mm, context.vdso);
   w->python.object = 0;
+  w->python.is_one_frame = 0;
   w->python.frame = 0;
   w->python.memory = (__u64)mm;
   for (__u32 i = 0; i < MAPPINGS; ++i) w->mappings[i].start = w->mappings[i].end = 0;

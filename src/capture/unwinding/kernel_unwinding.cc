@@ -171,7 +171,7 @@ void KernelUnwinding::report_python(std::string_view command, const RecordOption
                     env.tool, command, figures.cut_tables));
   for (const std::string& name : tables_.unknown_interpreters())
     say(options, env,
-        fmt::format("[ {} {}: {}: its Python frames cannot be read: CPython 3.11, 3.12 and "
+        fmt::format("[ {} {}: {}: its Python frames cannot be read: CPython 3.8 to "
                     "3.13 are known ]",
                     env.tool, command, name));
   if (options.verbose > 0 && figures.frames > 0)

@@ -285,7 +285,7 @@ void ObjectTables::load(Object object, const Unwinding& unwinding) {
   if (kept.slot) return;
   walk_object entry = unloaded(rows.empty() ? WALK_WITHOUT_TABLE : WALK_REQUESTED);
   entry.row_count = static_cast<uint32_t>(rows.size());
-  entry.python = add_python(object, unwinding);
+  entry.python = add_python(object, unwinding, rows);
   entry.used_ns = monotonic_ns();  // or it would be the first to go
   if (!rows.empty() && rules_put_ == rules_.size() && make_room(rows.size() * sizeof(walk_row))) {
     uint32_t slot = free_slots_.front();
@@ -302,12 +302,15 @@ void ObjectTables::load(Object object, const Unwinding& unwinding) {
 
 /// The number that the walker knows the object's interpreter by; 0 if it has none, or one whose
 /// frames cannot be read.
-uint32_t ObjectTables::add_python(const Object& object, const Unwinding& unwinding) {
+uint32_t ObjectTables::add_python(const Object& object, const Unwinding& unwinding,
+                                  std::span<const walk_row> rows) {
   if (!unwinding.python) return 0;
   auto next = static_cast<uint32_t>(pythons_.size());
   auto [known, is_new] = pythons_.try_emplace(object.key, 0);
   if (!is_new) return known->second;
-  const std::optional<python_layout>& layout = unwinding.python->layout;
+  std::optional<python_layout> layout = unwinding.python->layout;
+  if (layout)
+    layout->loop_bytes = usual_frame_bytes(rows, rules_, layout->loop_start, layout->loop_end);
   if (!layout || next >= PYTHON_OBJECTS || !walker_.put_python(next, *layout)) {
     unknown_interpreters_.push_back(
         fmt::format("{} (CPython {})", object.path, unwinding.python->version_text()));

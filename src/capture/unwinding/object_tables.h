@@ -64,8 +64,8 @@ class ObjectTables {
     uint64_t bytes = 0, dropped = 0;
   };
   [[nodiscard]] Figures figures() const;
-  /// Objects with an interpreter whose frames cannot be read: "libpython3.9.so (CPython before
-  /// 3.11)".
+  /// Objects with an interpreter whose frames cannot be read: "libpython3.7m.so (CPython before
+  /// 3.8)".
   [[nodiscard]] std::vector<std::string> unknown_interpreters() const;
 
  private:
@@ -92,7 +92,8 @@ class ObjectTables {
   void load_needed(const Object& object);
   [[nodiscard]] Unwinding read(const Object& object) const;
   void load(Object object, const Unwinding& unwinding);
-  uint32_t add_python(const Object& object, const Unwinding& unwinding);
+  uint32_t add_python(const Object& object, const Unwinding& unwinding,
+                      std::span<const walk_row> rows);
   [[nodiscard]] bool make_room(uint64_t bytes);
   [[nodiscard]] bool drop_oldest();
 

@@ -205,4 +205,21 @@ std::vector<walk_row> walk_rows(const CfiTable& table, const SegmentMap& segment
   return rows;
 }
 
+uint32_t usual_frame_bytes(std::span<const walk_row> rows, const WalkRules& rules, uint64_t start,
+                           uint64_t end) {
+  constexpr uint8_t kStackPointer = 7;
+  std::map<uint32_t, uint64_t> code_bytes;  // by rule
+  auto row = std::ranges::upper_bound(rows, start, {}, &walk_row::start);
+  if (row != rows.begin()) --row;
+  for (; row != rows.end() && row->start < end; ++row) {
+    uint64_t next = std::next(row) == rows.end() ? end : std::next(row)->start;
+    code_bytes[row->rule] += std::min(next, end) - std::max<uint64_t>(row->start, start);
+  }
+  auto usual = std::ranges::max_element(code_bytes, {}, [](const auto& one) { return one.second; });
+  if (usual == code_bytes.end()) return 0;
+  const walk_rule& rule = rules.added(usual->first).front();
+  bool is_counted = rule.cfa == WALK_CFA_PLUS && rule.cfa_base == kStackPointer && rule.value > 0;
+  return is_counted ? static_cast<uint32_t>(rule.value) : 0;
+}
+
 }  // namespace sonde

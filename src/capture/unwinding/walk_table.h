@@ -50,4 +50,9 @@ class WalkRules {
 [[nodiscard]] std::vector<walk_row> walk_rows(const CfiTable& table, const SegmentMap& segments,
                                               WalkRules& rules);
 
+/// The bytes of stack that most of the code from one file offset to another has from the stack
+/// pointer to the frame's end; 0 if that is not counted from the stack pointer.
+[[nodiscard]] uint32_t usual_frame_bytes(std::span<const walk_row> rows, const WalkRules& rules,
+                                         uint64_t start, uint64_t end);
+
 }  // namespace sonde

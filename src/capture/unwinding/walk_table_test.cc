@@ -99,6 +99,23 @@ TEST(WalkTable, WhatItCannotExpressEndsTheChain) {
   EXPECT_EQ(rule_after({DW_CFA_undefined, kReturnAddress}).flags, WALK_IS_OUTERMOST);
 }
 
+TEST(WalkTable, AFunctionsUsualFrameIsThatOfMostOfItsCode) {
+  WalkRules rules;
+  auto by_stack = [&](uint8_t base, int32_t bytes) {
+    walk_rule rule{};
+    rule.cfa_base = base;
+    rule.value = bytes;
+    return rules.number_of(rule);
+  };
+  std::vector<walk_row> rows = {{0, by_stack(7, 16)},    {100, by_stack(7, 8)},
+                                {110, by_stack(7, 416)}, {400, by_stack(7, 432)},
+                                {410, by_stack(7, 416)}, {500, by_stack(6, 16)}};
+  EXPECT_EQ(usual_frame_bytes(rows, rules, 100, 500), 416u);
+  EXPECT_EQ(usual_frame_bytes(rows, rules, 20, 130), 16u);
+  EXPECT_EQ(usual_frame_bytes(rows, rules, 500, 600), 0u);
+  EXPECT_EQ(usual_frame_bytes({}, rules, 0, 100), 0u);
+}
+
 TEST(WalkTable, RulesBeyondTheLimitEndChains) {
   WalkRules rules;
   walk_rule rule{};

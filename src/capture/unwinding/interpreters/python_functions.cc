@@ -86,7 +86,7 @@ PythonFunctions::Code PythonFunctions::code_of(uint64_t number, uint32_t pid) {
   }
   if (found != codes_.end()) return found->second;
   ++figures_.without_name;
-  return {.function = add_function(std::string(kUnread), std::string(kNoFile), 0, {}, false),
+  return {.function = add_function(std::string(kUnread), std::string(kNoFile), 0, {}, {}),
           .mapped = &processes_[{pid, 0}]};
 }
 
@@ -99,24 +99,24 @@ void PythonFunctions::take(const python_code& code, Bytes lines) {
   std::string name = text_of(code.name, sizeof code.name, code.name_length, code.name_width);
   std::string path = text_of(code.file, sizeof code.file, code.file_length, code.file_width);
   if (path.empty()) path = kNoFile;
-  bool is_cut = lines.size() < code.line_bytes;
+  PythonLines::Form form{.format = code.line_table, .is_cut = lines.size() < code.line_bytes};
   codes_[code.number] = {
-      .function = add_function(std::move(name), std::move(path), code.first_line, lines, is_cut),
+      .function = add_function(std::move(name), std::move(path), code.first_line, lines, form),
       .mapped = &processes_[{code.pid, code.memory}]};
 }
 
 uint32_t PythonFunctions::add_function(std::string name, std::string path, uint32_t first_line,
-                                       Bytes lines, bool is_cut) {
-  std::string key = fmt::format("{}\n{}\n{}\n{:x}", name, path, first_line,
+                                       Bytes lines, PythonLines::Form form) {
+  std::string key = fmt::format("{}\n{}\n{}\n{}\n{:x}", name, path, first_line, form.format,
                                 std::hash<std::string_view>{}(as_text(lines)));
   if (auto known = function_numbers_.find(key); known != function_numbers_.end())
     return known->second;
   // Beyond the limit functions have no name, rather than another's.
   if (functions_.size() >= kMostFunctions && name != kUnread)
-    return add_function(std::string(kUnread), std::string(kNoFile), 0, {}, false);
+    return add_function(std::string(kUnread), std::string(kNoFile), 0, {}, {});
   auto next = static_cast<uint32_t>(functions_.size());
   function_numbers_.emplace(std::move(key), next);
-  Function function{.first_line = first_line, .lines = PythonLines(lines, first_line)};
+  Function function{.first_line = first_line, .lines = PythonLines(lines, first_line, form)};
   uint32_t lowest = function.lines.lowest(), highest = function.lines.highest();
   function.has_lines = first_line > 0 && highest - lowest < kMostLines;
   uint32_t line_count = function.has_lines ? highest - lowest + 1 : 0;
@@ -128,7 +128,7 @@ uint32_t PythonFunctions::add_function(std::string name, std::string path, uint3
                                              .line_count = line_count,
                                              .name = std::move(name)});
   functions_.push_back(std::move(function));
-  if (is_cut) ++figures_.cut_tables;
+  if (form.is_cut) ++figures_.cut_tables;
   return next;
 }
 

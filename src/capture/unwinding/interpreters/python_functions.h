@@ -70,7 +70,7 @@ class PythonFunctions {
   void take_descriptions();
   void take(const python_code& code, Bytes lines);
   uint32_t add_function(std::string name, std::string path, uint32_t first_line, Bytes lines,
-                        bool is_cut);
+                        PythonLines::Form form);
   uint32_t file_of(const std::string& path, uint64_t bytes);
   Code code_of(uint64_t number, uint32_t pid);
   uint64_t address_of(const Function& function, uint32_t unit) const;

@@ -3,9 +3,11 @@
 #include <elf.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -13,7 +15,45 @@ namespace {
 constexpr uint32_t minor_of(uint32_t version) {
   return version >> 16;
 }
-constexpr uint32_t kPython311 = 0x030b, kPython312 = 0x030c, kPython313 = 0x030d;
+constexpr uint32_t kPython38 = 0x0308, kPython39 = 0x0309, kPython310 = 0x030a, kPython311 = 0x030b,
+                   kPython312 = 0x030c, kPython313 = 0x030d;
+
+/// What 3.8 to 3.10 have in common.
+python_layout layout_38() {
+  python_layout layout{};
+  layout.activation = PYTHON_ONE_FRAME;
+  layout.runtime_current = 1368;
+  layout.runtime_key = 1392;
+  layout.thread_id = 176;
+  layout.thread_frame = 24;
+  layout.frame_outer = 24;
+  layout.frame_code = 32;
+  layout.frame_instruction = 104;  // f_lasti
+  layout.unit_bytes = 2;
+  layout.code_first_line = 40;
+  layout.code_file = 104;
+  layout.code_name = 112;
+  layout.code_lines = 120;  // co_lnotab
+  layout.line_table = PYTHON_LINE_STARTS;
+  layout.text_ascii = 48;
+  layout.text_other = 72;
+  return layout;
+}
+
+python_layout layout_39() {
+  python_layout layout = layout_38();
+  layout.runtime_current = 568;
+  layout.runtime_key = 584;
+  return layout;
+}
+
+python_layout layout_310() {
+  python_layout layout = layout_39();
+  layout.frame_instruction = 96;
+  layout.unit_bytes = 1;
+  layout.line_table = PYTHON_RANGES;  // co_linetable
+  return layout;
+}
 
 python_layout layout_311() {
   python_layout layout{};
@@ -115,6 +155,12 @@ std::optional<python_layout> layout_313(Bytes runtime) {
 
 std::optional<python_layout> layout_of(uint32_t version, Bytes runtime) {
   switch (minor_of(version)) {
+    case kPython38:
+      return layout_38();
+    case kPython39:
+      return layout_39();
+    case kPython310:
+      return layout_310();
     case kPython311:
       return layout_311();
     case kPython312:
@@ -135,6 +181,15 @@ std::optional<uint64_t> distance(const SegmentMap& segments, uint64_t address) {
 
 struct PythonSymbols {
   uint64_t runtime = 0, version = 0, code_type = 0;
+  uint64_t loop = 0, loop_bytes = 0;
+  uint32_t api = 0;  // the latest version of which a function was found, as in PY_VERSION_HEX
+};
+
+/// Functions of the C API that appeared in a version, by its manual.
+constexpr std::pair<std::string_view, uint32_t> kAppeared[] = {
+    {"PyCode_NewWithPosOnlyArgs", kPython38},
+    {"PyFrame_GetCode", kPython39},
+    {"Py_NewRef", kPython310},
 };
 
 PythonSymbols find_symbols(const ElfFile& file) {
@@ -145,6 +200,12 @@ PythonSymbols find_symbols(const ElfFile& file) {
     if (name == "_PyRuntime") found.runtime = symbol.value;
     if (name == "Py_Version") found.version = symbol.value;
     if (name == "PyCode_Type") found.code_type = symbol.value;
+    if (name == "_PyEval_EvalFrameDefault") {
+      found.loop = symbol.value;
+      found.loop_bytes = symbol.size;
+    }
+    for (auto [function, version] : kAppeared)
+      if (name == function) found.api = std::max(found.api, version << 16);
   });
   return found;
 }
@@ -160,7 +221,7 @@ Bytes bytes_at(const ElfFile& file, uint64_t address, size_t size) {
 }  // namespace
 
 std::string PythonInterpreter::version_text() const {
-  if (version == 0) return "before 3.11";
+  if (version == 0) return "before 3.8";
   return fmt::format("{}.{}", version >> 24, version >> 16 & 0xff);
 }
 
@@ -170,7 +231,7 @@ std::optional<PythonInterpreter> python_interpreter_of(const ElfFile& file) {
     return std::nullopt;
   PythonSymbols symbols = find_symbols(file);
   if (symbols.runtime == 0) return std::nullopt;
-  PythonInterpreter python;
+  PythonInterpreter python{.version = symbols.version == 0 ? symbols.api : 0, .layout = {}};
   if (Bytes version = bytes_at(file, symbols.version, sizeof python.version);
       symbols.version != 0 && !version.empty())
     std::memcpy(&python.version, version.data(), sizeof python.version);
@@ -183,6 +244,14 @@ std::optional<PythonInterpreter> python_interpreter_of(const ElfFile& file) {
   }
   python.layout->runtime = *runtime;
   python.layout->code_type = *code_type;
+  if (python.layout->activation != PYTHON_ONE_FRAME) return python;
+  std::optional<uint64_t> loop = distance(file.segments(), symbols.loop);
+  if (!loop || symbols.loop == 0) {
+    python.layout.reset();
+    return python;
+  }
+  python.layout->loop_start = *loop;
+  python.layout->loop_end = *loop + symbols.loop_bytes;
   return python;
 }
 

@@ -3,7 +3,8 @@
 //
 //   if (auto python = python_interpreter_of(elf)) … python->layout …
 //
-// An object contains an interpreter if it exports `_PyRuntime`; `Py_Version` there tells which. The
+// An object contains an interpreter if it exports `_PyRuntime`. Since 3.11 `Py_Version` there tells
+// which; before, the functions of the public API do, which say since when they exist. The
 // offsets are those of the structures that the version's own headers declare (internal/pycore_*.h);
 // since 3.13 the interpreter states most of them itself, at the beginning of `_PyRuntime`
 // (_Py_DebugOffsets).
@@ -21,10 +22,10 @@
 namespace sonde {
 
 struct PythonInterpreter {
-  uint32_t version = 0;                 // PY_VERSION_HEX; 0: before 3.11
+  uint32_t version = 0;  // PY_VERSION_HEX, of 3.8 to 3.10 0x03080000 …; 0: before 3.8
   std::optional<python_layout> layout;  // nothing: this version is not known
 
-  /// "3.11", "before 3.11".
+  /// "3.11", "before 3.8".
   [[nodiscard]] std::string version_text() const;
 };
 

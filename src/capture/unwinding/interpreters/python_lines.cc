@@ -5,6 +5,8 @@
 namespace sonde {
 namespace {
 
+constexpr uint32_t kUnitBytes = 2;  // an instruction and its argument
+
 /// Six bits per byte, least significant first; bit 6 says that more follow.
 uint64_t read_varint(ByteCursor& in) {
   constexpr uint32_t kPayloadBits = 6;
@@ -46,11 +48,27 @@ int64_t read_entry(uint8_t kind, ByteCursor& in) {
 
 }  // namespace
 
-PythonLines::PythonLines(Bytes table, uint32_t first_line)
+PythonLines::PythonLines(Bytes table, uint32_t first_line, Form form)
     : lowest_(first_line), highest_(first_line) {
+  if (form.format == PYTHON_LOCATIONS) read_locations(table);
+  if (form.format == PYTHON_RANGES) read_ranges(table);
+  if (form.format == PYTHON_LINE_STARTS) read_line_starts(table, form.is_cut);
+}
+
+void PythonLines::add(uint32_t end, int64_t line, bool has_line) {
+  // A module begins at line 0.
+  has_line = has_line && line > 0;
+  auto number = static_cast<uint32_t>(line);
+  ranges_.push_back({end, has_line ? number : kNone});
+  if (!has_line) return;
+  lowest_ = std::min(lowest_, number);
+  highest_ = std::max(highest_, number);
+}
+
+void PythonLines::read_locations(Bytes table) {
   ByteCursor in(table);
   uint32_t end = 0;
-  int64_t line = first_line;
+  int64_t line = lowest_;
   while (in.left() > 0) {
     uint8_t first = in.u8();
     if ((first & 0x80) == 0) break;
@@ -58,14 +76,38 @@ PythonLines::PythonLines(Bytes table, uint32_t first_line)
     line += read_entry(kind, in);
     if (!in.ok() || line < 0 || line > INT32_MAX) break;
     end += (first & 7u) + 1;
-    // A module begins at line 0.
-    bool has_line = kind != kNoLocation && line > 0;
-    auto number = static_cast<uint32_t>(line);
-    ranges_.push_back({end, has_line ? number : kNone});
-    if (!has_line) continue;
-    lowest_ = std::min(lowest_, number);
-    highest_ = std::max(highest_, number);
+    add(end, line, kind != kNoLocation);
   }
+}
+
+void PythonLines::read_ranges(Bytes table) {
+  constexpr int8_t kNoLine = -128;
+  ByteCursor in(table);
+  uint32_t end_bytes = 0;
+  int64_t line = lowest_;
+  while (in.left() >= 2) {
+    uint8_t bytes = in.u8();
+    auto difference = static_cast<int8_t>(in.u8());
+    if (difference != kNoLine) line += difference;
+    if (line < 0 || line > INT32_MAX) break;
+    end_bytes += bytes;
+    if (bytes > 0) add(end_bytes / kUnitBytes, line, difference != kNoLine);
+  }
+}
+
+/// The last line goes on to the end of the code, which is not in the table.
+void PythonLines::read_line_starts(Bytes table, bool is_cut) {
+  ByteCursor in(table);
+  uint32_t end_bytes = 0;
+  int64_t line = lowest_;
+  while (in.left() >= 2) {
+    uint8_t bytes = in.u8();
+    end_bytes += bytes;
+    if (bytes > 0) add(end_bytes / kUnitBytes, line, true);
+    line += static_cast<int8_t>(in.u8());
+    if (line < 0 || line > INT32_MAX) return;
+  }
+  if (!is_cut) add(UINT32_MAX, line, true);
 }
 
 std::optional<uint32_t> PythonLines::line_at(uint32_t unit) const {

@@ -1,22 +1,33 @@
-// The lines of a code object of CPython, from its location table.
+// The lines of a code object of CPython, from its table of lines. Its formats (python_line_table):
 //
-// The format is that of Objects/locations.md in CPython 3.11 and later: entries that each cover one
-// to eight code units and say by how much the line differs from that of the entry before.
+// - Since 3.11 that of Objects/locations.md: entries that each cover one to eight code units and
+// say
+//   by how much the line differs from that of the entry before.
+// - 3.10: pairs of bytes, how many bytes of code a line covers and by how much it differs from the
+//   one before; -128: no line (PEP 626, Objects/lnotab_notes.txt).
+// - Before: pairs of bytes, how many bytes of code lie before the next line, and by how much it
+//   differs (Objects/lnotab_notes.txt).
 #pragma once
+
+#include <linux/types.h>
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "base/bytes.h"
+#include "bpf/programs/python_frames.h"
 
 namespace sonde {
 
 class PythonLines {
  public:
-  /// `table` may end before its entries do: code units beyond it have no line. Anything else that
-  /// makes no sense ends the table.
-  PythonLines(Bytes table, uint32_t first_line);
+  struct Form {
+    uint32_t format = PYTHON_LOCATIONS;  // python_line_table
+    bool is_cut = false;                 // the table has more entries than are given
+  };
+  /// Code units beyond a table that is cut have no line. What makes no sense ends the table.
+  PythonLines(Bytes table, uint32_t first_line, Form form);
 
   /// The line of a code unit; nullopt if there is none.
   [[nodiscard]] std::optional<uint32_t> line_at(uint32_t unit) const;
@@ -30,6 +41,11 @@ class PythonLines {
     uint32_t end;  // the first code unit after it
     uint32_t line;
   };
+  void read_locations(Bytes table);
+  void read_ranges(Bytes table);
+  void read_line_starts(Bytes table, bool is_cut);
+  void add(uint32_t end, int64_t line, bool has_line);
+
   std::vector<Range> ranges_;
   uint32_t lowest_, highest_;
 };

@@ -14,7 +14,13 @@ std::byte entry(int kind, int units) {
 }
 
 PythonLines lines_of(std::vector<std::byte> table, uint32_t first_line = 10) {
-  return {table, first_line};
+  return {table, first_line, {}};
+}
+
+PythonLines lines_of(std::vector<int> table, PythonLines::Form form) {
+  std::vector<std::byte> bytes;
+  for (int byte : table) bytes.push_back(static_cast<std::byte>(byte));
+  return {bytes, 10, form};
 }
 
 TEST(PythonLines, EachKindOfEntryCoversItsUnits) {
@@ -63,6 +69,47 @@ TEST(PythonLines, AModuleBeginsBeforeItsFirstLine) {
   EXPECT_EQ(lines.line_at(0), std::nullopt);
   EXPECT_EQ(lines.line_at(1), 1u);
   EXPECT_EQ(lines.lowest(), 1u);
+}
+
+TEST(PythonLines, RangesOfPython310) {
+  // Four bytes of line 11, two without a line, six of 11 again, and two of 9.
+  PythonLines lines = lines_of({4, 1, 2, -128, 6, 0, 0, 5, 2, -7}, {.format = PYTHON_RANGES});
+  EXPECT_EQ(lines.line_at(0), 11u);
+  EXPECT_EQ(lines.line_at(1), 11u);
+  EXPECT_EQ(lines.line_at(2), std::nullopt);
+  EXPECT_EQ(lines.line_at(3), 11u);
+  EXPECT_EQ(lines.line_at(5), 11u);
+  EXPECT_EQ(lines.line_at(6), 9u);
+  EXPECT_EQ(lines.line_at(7), std::nullopt);
+  EXPECT_EQ(lines.lowest(), 9u);
+  EXPECT_EQ(lines.highest(), 11u);
+}
+
+TEST(PythonLines, LineStartsBeforePython310) {
+  // 255 bytes are not enough for the distance, and 127 lines not for the difference.
+  PythonLines lines =
+      lines_of({4, 1, 255, 0, 1, 127, 0, 73, 6, -2}, {.format = PYTHON_LINE_STARTS});
+  EXPECT_EQ(lines.line_at(0), 10u);
+  EXPECT_EQ(lines.line_at(1), 10u);
+  EXPECT_EQ(lines.line_at(2), 11u);
+  EXPECT_EQ(lines.line_at(129), 11u);
+  EXPECT_EQ(lines.line_at(130), 211u);
+  EXPECT_EQ(lines.line_at(132), 211u);
+  EXPECT_EQ(lines.line_at(133), 209u);
+  EXPECT_EQ(lines.line_at(100000), 209u);
+  EXPECT_EQ(lines.highest(), 211u);
+}
+
+TEST(PythonLines, TheLastLineOfACutTableIsNotThatOfTheRest) {
+  PythonLines lines = lines_of({4, 1}, {.format = PYTHON_LINE_STARTS, .is_cut = true});
+  EXPECT_EQ(lines.line_at(1), 10u);
+  EXPECT_EQ(lines.line_at(2), std::nullopt);
+  EXPECT_EQ(lines_of({}, {.format = PYTHON_LINE_STARTS}).line_at(2), 10u);
+}
+
+TEST(PythonLines, ALineBeforeTheFirstEndsTheTable) {
+  EXPECT_EQ(lines_of({2, -11, 2, 1}, {.format = PYTHON_RANGES}).line_at(0), std::nullopt);
+  EXPECT_EQ(lines_of({2, -11, 2, 1}, {.format = PYTHON_LINE_STARTS}).line_at(1), std::nullopt);
 }
 
 }  // namespace
