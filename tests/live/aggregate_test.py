@@ -19,7 +19,9 @@ PAGES = """
 #include <sys/mman.h>
 #include <unistd.h>
 enum { PAGE = 4096 };
+#ifndef FRAME
 #define FRAME volatile void* frame __attribute__((unused)) = __builtin_frame_address(0)
+#endif
 static char* fresh(long pages) {
   char* at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED || madvise(at, pages * PAGE, MADV_NOHUGEPAGE) != 0) exit(1);
@@ -33,6 +35,48 @@ int main(int argc, char** argv) {
   return 0;
 }
 """
+# Each of 2^17 call chains has one page fault.
+MANY_CHAINS = """
+#include <sys/mman.h>
+static volatile char* page;
+__attribute__((noinline)) static void touch(void) { madvise((void*)page, 4096, MADV_DONTNEED); page[0] = 1; }
+__attribute__((noinline)) static void descend(int depth) {
+  if (depth == 0) { touch(); return; }
+  descend(depth - 1);
+  __asm__ volatile("");
+  descend(depth - 1);
+  __asm__ volatile("");
+}
+int main(void) {
+  page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  descend(17);
+  return 0;
+}
+"""
+# A fault in a page of its own, so many frames deep.
+DEEP = """
+#include <sys/mman.h>
+static volatile char* page;
+__attribute__((noinline)) static int descend(int depth) {
+  if (depth == 0) return page[0];
+  int found = descend(depth - 1);
+  __asm__ volatile("");
+  return found + depth;
+}
+int main(void) {
+  page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return descend(300) == 0;
+}
+"""
+PYTHON = """
+def spin(rounds):
+    found = 0
+    for i in range(rounds):
+        found += i * i
+    return found
+spin(6000000)
+"""
+WHOLE_STACKS = ("--call-graph", "bpf")
 
 
 class AggregateTest(OwnDirectoryTest):
@@ -115,9 +159,60 @@ class AggregateTest(OwnDirectoryTest):
         perf = self.run_in("perf", "report", "--stdio", "-g", "none", "-F", "period,comm")
         self.assertIn("cpu-clock", perf.stdout)
 
+    def build(self, name, source, *options):
+        (self.path / f"{name}.c").write_text(source)
+        self.run_in("cc", "-O1", "-fno-optimize-sibling-calls", *options, "-o", name, f"{name}.c")
+
+    def test_whole_stacks(self):
+        """Of a program without frame pointers."""
+        self.build("pages", PAGES, "-fomit-frame-pointer", "-DFRAME=")
+        said = self.record("--aggregate", *WHOLE_STACKS, output="sums.data")
+        self.record(*WHOLE_STACKS, output="samples.data")
+        sums, samples = self.chains("sums.data"), self.chains("samples.data")
+        self.assertEqual(sums, samples)
+        self.assertEqual(sums[("touch_many", "round_of_both", "main")], 3000)
+        self.assertEqual(sums, self.chains("sums.data", tool="perf"))
+        counted, rows = map(int, re.search(r"(\d+) samples counted in (\d+) sums", said).groups())
+        self.assertGreater(counted, 3400)
+        self.assertLess(rows, counted / 4)
+
+    def test_whole_stacks_of_several_events(self):
+        self.build("pages", PAGES, "-fomit-frame-pointer", "-DFRAME=")
+        self.record("--aggregate", *WHOLE_STACKS, "-e", "minor-faults:u", "-c", "1")
+        report = self.run_in(SONDE, "report", "--stdio", "--no-children", "-g", "none", "-F", "period,sym").stdout
+        for event in ("page-faults:u", "minor-faults:u"):
+            part = report.split(f"of event '{event}'")[1].split("# Samples:")[0]
+            self.assertRegex(part, r"(?m)^ +3000 +\[\.\] touch_many")
+
+    def test_deep_stacks(self):
+        self.build("deep", DEEP, "-fomit-frame-pointer")
+        self.run_in(SONDE, "record", "-N", "-e", "page-faults:u", "-c", "1", "--aggregate", *WHOLE_STACKS, "-o", "perf.data", "--", "./deep")
+        script = self.run_in(SONDE, "script", "--no-inline", "--max-stack", "1000", "-F", "ip,sym").stdout
+        self.assertIn(301, {sample.count(" descend") for sample in script.split("\n\n")})
+
+    def test_what_finds_no_room_is_written(self):
+        """More chains than there are sums: none is lost."""
+        self.build("many", MANY_CHAINS, "-fno-omit-frame-pointer")
+        for how in (("-g",), WHOLE_STACKS):
+            with self.subTest(how):
+                said = self.run_in(SONDE, "record", "-N", "-m", "64M", "-e", "page-faults:u", "-c", "1", "--aggregate", *how, "-o", "perf.data", "--", "./many")
+                counted, rows = map(int, re.search(r"(\d+) samples counted in (\d+) sums", said.stderr).groups())
+                report = self.run_in(SONDE, "report", "--stdio", "--no-children", "-g", "none", "-F", "period,sym").stdout
+                self.assertEqual(int(re.search(r"(\d+) +\[\.\] touch\b", report)[1]), 2**17, said.stderr)
+                self.assertLessEqual(rows, counted)
+
+    def test_functions_of_python(self):
+        (self.path / "spin.py").write_text(PYTHON)
+        self.run_in(SONDE, "record", "-N", "-e", "cpu-clock:u", "-F", "999", "--aggregate", *WHOLE_STACKS, "-o", "perf.data", "--", "/usr/bin/python3", "spin.py")
+        if self.run_in("/usr/bin/python3", "-c", "import sys; print(sys.version_info >= (3, 11))").stdout.strip() != "True":
+            self.skipTest("frames of this CPython cannot be read")
+        report = self.run_in(SONDE, "report", "--stdio", "--children", "-g", "none", "-F", "overhead_children,sym").stdout
+        self.assertGreater(float(re.search(r"([\d.]+)% +\[\.\] spin\b", report)[1]), 50, report)
+
     def test_what_a_sum_cannot_say(self):
         for options, words in ((["-e", "sched:sched_switch"], "--aggregate counts samples taken by time or by the processor, not sched:"),
                                (["-d"], "differs from one to the next"), (["--call-graph", "dwarf"], "cannot be combined with --call-graph dwarf"),
+                               (["--call-graph", "bpf,raw"], "differs from one to the next"),
                                (["-e", "cpu-clock", "--filter", "cpu == 0"], "the kernel runs one BPF program per event"), (["--latency"], "cannot be combined with --latency"), (["--threads"], "cannot be combined with --threads"), (["--aggregate=0"], "1 to 86400 seconds")):
             with self.subTest(options):
                 self.assertIn(words, self.run_in(SONDE, "record", "--aggregate", *options, "--", "true", status=255).stderr)

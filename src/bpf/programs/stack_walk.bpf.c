@@ -1,4 +1,4 @@
-// Walks the user stack of a sampled thread by call frame information, and writes the chain in front of the sample.
+// Walks the user stack of a sampled thread by call frame information, and writes the chain in front of the sample, or counts it.
 //
 // Which object is mapped where, the kernel itself tells: its tree of mappings (a maple tree) is walked as it is at that moment. So
 // processes need no tables, however short they live; only objects do. Rules refer to registers of the caller lazily: a saved
@@ -11,6 +11,7 @@
 #include "python_frames.h"
 #include "stack_copy.h"
 #include "stack_walk.h"
+#include "sum_maps.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -87,6 +88,7 @@ struct walk {
   __u32 in_memory;   // likewise: `value` is an address
   __u64 root;        // of the tree of mappings
   __u64 vdso;
+  __u64 stack_pointer;  // of the innermost frame
   __u32 is_exact;    // the place is where the thread was, rather than where a call returns to
   __u32 found;       // the mapping that find_mapping() found
   __u32 next_slot;
@@ -443,23 +445,23 @@ static void begin(struct walk* w, const struct pt_regs* regs) {
   w->value[REG_IP] = regs->ip;
 }
 
-SEC("perf_event")
-int walk_stack(struct bpf_perf_event_data* context) {
-  struct walk* w = this_walk();
+/// Walks the thread's user stack. False if it has none: it belongs to the kernel.
+static _Bool walk_user_stack(struct bpf_perf_event_data* context, struct walk* w) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct mm_struct___walk* mm = (struct mm_struct___walk*)BPF_CORE_READ(task, mm);
-  if (!w || !mm) return 1;  // a kernel thread has no user stack
+  if (!mm) return 0;
   __u64 code_segment;
   if ((context->regs.cs & USER_MODE) == USER_MODE) {
     begin(w, &context->regs);
     code_segment = context->regs.cs;
   } else {
     struct pt_regs saved;
-    if (bpf_probe_read_kernel(&saved, sizeof saved, (void*)bpf_task_pt_regs(task))) return 1;
+    if (bpf_probe_read_kernel(&saved, sizeof saved, (void*)bpf_task_pt_regs(task))) return 0;
     begin(w, &saved);
     code_segment = saved.cs;
   }
-  __u64 both = bpf_get_current_pid_tgid(), stack_pointer = w->value[REG_SP];
+  __u64 both = bpf_get_current_pid_tgid();
+  w->stack_pointer = w->value[REG_SP];
   w->chain.pid = (__u32)(both >> 32);
   w->chain.tid = (__u32)both;
   w->chain.end = WALK_LIMIT;
@@ -485,13 +487,50 @@ int walk_stack(struct bpf_perf_event_data* context) {
     w->chain.addresses[0] = w->value[REG_IP];
     w->chain.count = 1;
   }
-  if ((w->chain.end == WALK_NO_TABLE || w->chain.end == WALK_OTHER_MODE) && put_stack(context, &carriers, &w->chain, stack_pointer))
-    return 1;
+  return 1;
+}
+
+static _Bool is_for_readers(const struct walk* w) {
+  return w->chain.end == WALK_NO_TABLE || w->chain.end == WALK_OTHER_MODE;
+}
+
+/// Writes the chain, or the stack, for the sample that the kernel writes next.
+static void write_walked(struct bpf_perf_event_data* context, struct walk* w) {
+  if (is_for_readers(w) && put_stack(context, &carriers, &w->chain, w->stack_pointer)) return;
   __u32 count = w->chain.count;
-  if (count > WALK_MOST_FRAMES) return 1;
+  if (count > WALK_MOST_FRAMES) return;
   if (bpf_perf_event_output(context, &carriers, CURRENT_CPU, &w->chain, WALK_CHAIN_HEADER + count * 8))
     __sync_fetch_and_add(&chains_lost, 1);
+}
+
+SEC("perf_event")
+int walk_stack(struct bpf_perf_event_data* context) {
+  struct walk* w = this_walk();
+  if (w && walk_user_stack(context, w)) write_walked(context, w);
   return 1;
+}
+
+/// Samples that only a reader can unwind are written one by one, and so are those that there is no room for.
+SEC("perf_event")
+int sum_stack(struct bpf_perf_event_data* context) {
+  struct walk* w = this_walk();
+  if (!w) return leave_to_kernel();
+  __u32 odd = this_window();
+  struct stack_sum_key key = sum_key(context->regs.ip);
+  key.event = (__u16)bpf_get_attach_cookie(context);
+  _Bool has_room = 1, has_user = walk_user_stack(context, w);
+  if (has_user) {
+    has_room = !is_for_readers(w);
+    key.end = w->chain.end;
+    if (has_room && w->chain.count > 0) {
+      key.user_chain = put_chain((struct address_list*)w->chain.addresses, w->chain.count, odd);
+      has_room = key.user_chain != 0;
+    }
+  }
+  if (has_room && sums_have_kernel) has_room = put_stack_of(context, 0, odd, &key.kernel_chain);
+  if (has_room && add_sum(&key, context->sample_period, &w->chain.object, odd)) return 0;
+  if (has_user) write_walked(context, w);
+  return leave_to_kernel();
 }
 
 /// A program's table is asked for when it begins, before it is sampled.

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "bpf/aggregation/sum_skeleton.h"
 #include "bpf/bpf_log.h"
 #include "bpf/bpf_ring.h"
 #include "bpf/skeletons/stack_walk.skel.h"
@@ -50,6 +51,9 @@ struct StackWalker::Program {
   Program& operator=(const Program&) = delete;
   ~Program() { stack_walk__destroy(skeleton); }
   stack_walk* skeleton;
+  bool counts = false;
+  SumMaps sums;
+  std::vector<Fd> links;
   std::optional<BpfRing> ring, python_codes;
 };
 
@@ -58,20 +62,40 @@ StackWalker::StackWalker(StackWalker&&) noexcept = default;
 StackWalker& StackWalker::operator=(StackWalker&&) noexcept = default;
 StackWalker::~StackWalker() = default;
 
-Result<StackWalker> StackWalker::open() {
+Result<StackWalker> StackWalker::open(const std::optional<StackSumOptions>& sums) {
   BpfLog log;
   TRY(check_kernel());
   auto program = std::make_unique<Program>(stack_walk__open());
   stack_walk* skeleton = program->skeleton;
   if (skeleton == nullptr) return bpf_refused(log, "open", kStackWalker);
+  program->counts = sums.has_value();
+  if (sums) program->sums = sum_maps_of(*skeleton, *sums);
+  bpf_program__set_autoload(skeleton->progs.walk_stack, !program->counts);
+  bpf_program__set_autoload(skeleton->progs.sum_stack, program->counts);
   if (stack_walk__load(skeleton) != 0) return bpf_refused(log, "load", kStackWalker);
+  program->sums.set_state(&skeleton->bss->sum_state);
   program->ring.emplace(TRY(map_ring(skeleton->maps.requests)));
   program->python_codes.emplace(TRY(map_ring(skeleton->maps.described_codes)));
   return StackWalker(std::move(program));
 }
 
 int StackWalker::program() const {
-  return bpf_program__fd(program_->skeleton->progs.walk_stack);
+  auto& programs = program_->skeleton->progs;
+  return bpf_program__fd(program_->counts ? programs.sum_stack : programs.walk_stack);
+}
+
+int StackWalker::attach_counted(int fd, uint16_t event) {
+  bpf_link_create_opts options{};
+  options.sz = sizeof options;
+  options.perf_event.bpf_cookie = event;
+  int link = ::bpf_link_create(program(), fd, BPF_PERF_EVENT, &options);
+  if (link < 0) return -link;
+  program_->links.emplace_back(link);
+  return 0;
+}
+
+SumMaps& StackWalker::sums() {
+  return program_->sums;
 }
 
 Result<> StackWalker::set_carrier(int cpu, int fd) {

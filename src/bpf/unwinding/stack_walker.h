@@ -7,6 +7,11 @@
 //   ioctl(event, PERF_EVENT_IOC_SET_BPF, walker.program())
 //   poll(walker.requests()) … walker.take_requests()     objects that are not known yet
 //
+// Opened with StackSumOptions, it counts samples by their chains instead; what only readers can
+// unwind, and what finds no room, is written all the same.
+//
+//   walker.attach_counted(fd, event) …  walker.sums().take()
+//
 // Which object is mapped where, the program sees in the kernel. Every map is bounded
 // (programs/stack_walk.h). Nothing is pinned: all of it disappears with the process, however that
 // ends.
@@ -24,6 +29,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "bpf/aggregation/stack_sums.h"
 #include "bpf/programs/python_frames.h"
 #include "bpf/programs/stack_walk.h"
 
@@ -32,13 +38,19 @@ namespace sonde {
 class StackWalker {
  public:
   /// Errors name what the kernel lacks, or what it refused.
-  static Result<StackWalker> open();
+  static Result<StackWalker> open(const std::optional<StackSumOptions>& sums = {});
   StackWalker(StackWalker&&) noexcept;
   StackWalker& operator=(StackWalker&&) noexcept;
   ~StackWalker();
 
   /// Descriptor of the program; owned by this object.
   [[nodiscard]] int program() const;
+  /// Of a walker that counts: gives it an event of which rows say `event`. Needed for several
+  /// events; rows of an event that was given the program in another way say 0. The descriptor must
+  /// stay open. Returns an error number, or 0.
+  int attach_counted(int fd, uint16_t event);
+  /// What was counted.
+  [[nodiscard]] SumMaps& sums();
   Result<> set_carrier(int cpu, int fd);
   /// From now on the table of a program is asked for when it begins.
   Result<> watch_programs();

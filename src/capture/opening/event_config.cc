@@ -18,8 +18,9 @@ constexpr uint64_t kArm64LinkRegister = uint64_t{1} << 30;
 
 /// Registers that the command line asks for, plus those that its call graphs need in every event.
 uint64_t user_registers(const SamplingOptions& options, abi::Arch arch) {
-  bool has_frameless_leaves =
-      arch == abi::Arch::kArm64 && options.call_graph == CallGraphMode::kFramePointer;
+  bool has_frameless_leaves = arch == abi::Arch::kArm64 &&
+                              options.call_graph == CallGraphMode::kFramePointer &&
+                              !options.aggregation.enabled;  // sums have no registers
   return options.user_registers | (has_frameless_leaves ? kArm64LinkRegister : 0);
 }
 
@@ -173,16 +174,20 @@ class Configurator {
       // Unwinding while recording can use what frame pointers say beyond the end of the copy.
       attr.exclude_callchain_user = !options_.unwind_stacks || options_.kernel_callchains;
     }
-    // The kernel leaves the stack empty: the walker copies it for the samples that need it.
+    // Without a size the kernel leaves the stack empty, and the walker copies those that need it.
     if (mode == CallGraphMode::kBpf && attr.type != abi::kTypeTracepoint && !is_dummy(attr)) {
       attr.sample_type |= abi::kSampleRegsUser | abi::kSampleStackUser;
       attr.sample_regs_user |= abi::default_register_mask(context_.arch);
+      if (options_.copies_walked) attr.sample_stack_user = dump_size;
     }
   }
 
   /// What the BPF stack walker finds takes the place of what the kernel would by frame pointers.
+  /// For precise events, the kernel accepts a program that asks for its chain only if they have
+  /// both.
   void leave_user_chain_out(CaptureEvent& event) const {
-    if (options_.call_graph == CallGraphMode::kBpf && !event.parsed.terms.call_graph)
+    if (options_.call_graph == CallGraphMode::kBpf && !options_.aggregation.enabled &&
+        !event.parsed.terms.call_graph)
       event.attr().exclude_callchain_user = 1;
   }
 
@@ -190,7 +195,9 @@ class Configurator {
     EventAttr& attr = event.attr();
     bool track = event.is_tracking;
     attr.task = attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = track;
-    attr.mmap_data = track && (options_.addresses || copies_stacks(options_.call_graph));
+    // Among sums there are too few copies to describe all memory for.
+    bool has_copies = copies_stacks(options_.call_graph) && !options_.aggregation.enabled;
+    attr.mmap_data = track && (options_.addresses || has_copies);
     attr.build_id = track && options_.buildid_mmap;
     attr.namespaces = track && options_.namespaces;
     attr.cgroup = track && options_.cgroups;

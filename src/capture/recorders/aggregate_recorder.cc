@@ -26,15 +26,23 @@ bool takes_samples(const CaptureEvent& event) {
   return attr.sample_period != 0 && !event.is_dummy() && !event.is_trace && !is_written_by_us;
 }
 
-/// Enough for some seconds of all CPUs at the usual frequencies, within 64 MiB of kernel memory.
+/// Enough for a window of all CPUs at the usual frequency, within 100 MiB of kernel memory.
 uint32_t entries_for(size_t cpus) {
-  constexpr size_t kPerCpu = 1024, kLeast = 4096, kMost = 32768;
-  return static_cast<uint32_t>(std::clamp(cpus * kPerCpu, kLeast, kMost));
+  constexpr size_t kPerCpu = 8192, kMost = 65536;
+  return static_cast<uint32_t>(std::min(cpus * kPerCpu, kMost));
+}
+
+/// The walker's events have room for a stack: for those samples that it does not count.
+uint64_t summable(const CaptureEvent& event, const SamplingOptions& sampling) {
+  bool is_walked = sampling.call_graph == CallGraphMode::kBpf && sampling.user_registers == 0 &&
+                   !sampling.copies_walked && KernelUnwinding::is_walked(event);
+  return kSummable | (is_walked ? abi::kSampleRegsUser | abi::kSampleStackUser : 0);
 }
 
 }  // namespace
 
-Result<> check_aggregated(const std::vector<CaptureEvent>& events) {
+Result<> check_aggregated(const std::vector<CaptureEvent>& events,
+                          const SamplingOptions& sampling) {
   for (const CaptureEvent& event : events) {
     if (!takes_samples(event)) continue;
     uint32_t type = event.attr().type;
@@ -43,35 +51,47 @@ Result<> check_aggregated(const std::vector<CaptureEvent>& events) {
                   "--aggregate counts samples taken by time or by the processor, not {}: omit it, "
                   "or the option",
                   event.parsed.name);
-    if ((event.attr().sample_type & ~kSummable) != 0)
+    if ((event.attr().sample_type & ~summable(event, sampling)) != 0)
       return fail(ErrorCode::kFailed,
-                  "--aggregate keeps sums by thread and call chain (frame pointers); what else the "
-                  "samples of {} would hold differs from one to the next: omit those options",
+                  "--aggregate keeps sums by thread and call chain (-g or --call-graph bpf); what "
+                  "else the samples of {} would hold differs from one to the next: omit those "
+                  "options",
                   event.parsed.name);
   }
   return {};
 }
 
-AggregateRecorder::AggregateRecorder(std::vector<Summed> events, Fd timer, uint64_t window_ns)
-    : events_(std::move(events)),
-      timer_(std::move(timer)),
-      window_ns_(window_ns),
-      began_ns_(monotonic_ns()) {}
-
-Result<AggregateRecorder> AggregateRecorder::open(Sys& sys, const Capture& capture,
-                                                  const RecordOptions& options) {
-  constexpr uint64_t kNsPerSecond = 1'000'000'000;
+StackSumOptions sum_options(const RecordOptions& options) {
   const SamplingOptions& sampling = options.sampling;
-  StackSums::Options wanted;
+  StackSumOptions wanted;
   wanted.kernel_chains = !sampling.all_user && !sampling.user_callchains;
   wanted.user_chains = !sampling.all_kernel && !sampling.kernel_callchains;
   wanted.by_cpu = sampling.cpu;
   if (sampling.max_stack != 0) wanted.depth = sampling.max_stack;
   wanted.most_entries = entries_for(static_cast<size_t>(::sysconf(_SC_NPROCESSORS_ONLN)));
+  return wanted;
+}
 
+AggregateRecorder::AggregateRecorder(std::vector<Summed> events, const Capture& capture,
+                                     KernelUnwinding* unwinding, Fd timer, uint64_t window_ns)
+    : events_(std::move(events)),
+      capture_(capture),
+      unwinding_(unwinding),
+      timer_(std::move(timer)),
+      window_ns_(window_ns),
+      began_ns_(monotonic_ns()) {}
+
+Result<AggregateRecorder> AggregateRecorder::open(Sys& sys, const Capture& capture,
+                                                  KernelUnwinding* unwinding,
+                                                  const RecordOptions& options) {
+  constexpr uint64_t kNsPerSecond = 1'000'000'000;
+  StackSumOptions wanted = sum_options(options);
   std::vector<Summed> events;
+  bool any = false;
   for (const CaptureEvent& event : capture.events) {
     if (!takes_samples(event)) continue;
+    any = true;
+    if (unwinding != nullptr && KernelUnwinding::is_walked(event)) continue;
     Summed& summed = events.emplace_back(&event, TRY(StackSums::open(wanted)));
     for (const OpenedEvent& opened : event.opened) {
       SysResult<int> set = sys.ioctl(opened.fd, PERF_EVENT_IOC_SET_BPF,
@@ -81,64 +101,67 @@ Result<AggregateRecorder> AggregateRecorder::open(Sys& sys, const Capture& captu
                     event.parsed.name, std::strerror(set.error()));
     }
   }
-  if (events.empty())
+  if (!any)
     return fail(ErrorCode::kFailed, "--aggregate: no event takes samples: choose others with -e");
   Fd timer(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   itimerspec each_second{{1, 0}, {1, 0}};
   ::timerfd_settime(timer.get(), 0, &each_second, nullptr);
-  return AggregateRecorder(std::move(events), std::move(timer),
-                           sampling.aggregation.window_s * kNsPerSecond);
+  return AggregateRecorder(std::move(events), capture, unwinding, std::move(timer),
+                           options.sampling.aggregation.window_s * kNsPerSecond);
 }
 
 bool AggregateRecorder::is_due() {
   uint64_t expirations = 0;
   if (::read(timer_.get(), &expirations, sizeof expirations) < 0) return false;
   constexpr uint64_t kHalfATick = 500'000'000;
+  if (unwinding_ != nullptr) unwinding_->look();
   return monotonic_ns() - began_ns_ + kHalfATick >= window_ns_ ||
+         (unwinding_ != nullptr && unwinding_->is_nearly_full()) ||
          std::ranges::any_of(events_,
-                             [](const Summed& summed) { return summed.sums.is_half_full(); });
+                             [](const Summed& summed) { return summed.sums.is_nearly_full(); });
 }
 
 void AggregateRecorder::write(ByteBuilder& out) {
   began_ns_ = monotonic_ns();
-  for (Summed& summed : events_) {
-    const CaptureEvent& event = *summed.event;
-    StackSums::Window window = summed.sums.take();
+  for (Summed& summed : events_) write(summed.sums.take(), summed.event, out);
+  if (unwinding_ != nullptr) write(unwinding_->take_sums(), nullptr, out);
+}
+
+/// `event`: that of all rows; null: they say which.
+void AggregateRecorder::write(StackSumWindow window, const CaptureEvent* event, ByteBuilder& out) {
+  std::vector<std::byte> mappings;
+  for (StackSumRow& row : window.rows) {
+    const CaptureEvent& of = event != nullptr ? *event : capture_.events[row.event];
     Sample sample;
-    if (!event.opened.empty()) sample.id.id = sample.id.stream_id = event.opened.front().id;
-    for (const StackSums::Row& row : window.rows) {
-      ByteBuilder chain;
-      set_call_chain(row.kernel_chain, row.user_chain, sample, chain);
-      // The chain may have been lost.
-      if (chain.size() == 0 && static_cast<int64_t>(row.ip) < 0) sample.misc = abi::kMiscKernel;
-      sample.ip = row.ip;
-      sample.id.pid = row.pid;
-      sample.id.tid = row.tid;
-      sample.id.cpu = row.cpu;
-      sample.id.time = row.last_ns;
-      sample.period = row.period;
-      encode_sample(sample, event.attr(), out);
-      samples_ += row.count;
+    if (!of.opened.empty()) sample.id.id = sample.id.stream_id = of.opened.front().id;
+    sample.id.pid = row.pid;
+    sample.id.tid = row.tid;
+    sample.id.cpu = row.cpu;
+    sample.id.time = row.last_ns;
+    sample.period = row.period;
+    if (event == nullptr) {
+      mappings.clear();
+      unwinding_->complete(row, sample, mappings);
+      out.bytes(mappings);
     }
-    rows_ += window.rows.size();
-    lost_samples_ += window.lost_samples;
-    lost_chains_ += window.lost_chains;
-    if (window.lost_samples > 0) {
-      sample.id.time = began_ns_;
-      encode(LostSamplesRecord{window.lost_samples}, {.attr = &event.attr(), .id = sample.id}, out);
-    }
+    ByteBuilder chain;
+    set_call_chain(row.kernel_chain, row.user_chain, sample, chain);
+    // In an interpreter's loop, the instruction is that of the function.
+    if (chain.size() == 0 || event != nullptr) sample.ip = row.ip;
+    if (chain.size() == 0 && static_cast<int64_t>(row.ip) < 0) sample.misc = abi::kMiscKernel;
+    encode_sample(sample, of.attr(), out);
+    samples_ += row.count;
   }
+  rows_ += window.rows.size();
+  written_ += window.written;
 }
 
 void AggregateRecorder::report(const RecordOptions& options, Env& env) const {
+  std::string others;
+  if (written_ > 0) others = fmt::format(", {} written one by one", written_);
   say(options, env,
-      fmt::format("[ {} record: {} samples counted in {} sums ]", env.tool, samples_, rows_));
-  if (lost_chains_ > 0)
-    say(options, env,
-        fmt::format("{} call chains are not in the recording: there was no room between two looks "
-                    "at the sums; record with a lower frequency (-F) or shorter chains "
-                    "(--call-graph fp,N)",
-                    lost_chains_));
+      fmt::format("[ {} record: {} samples counted in {} sums{} ]", env.tool, samples_, rows_,
+                  others));
 }
 
 }  // namespace sonde

@@ -232,7 +232,7 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
   if (!whom.cpus.empty()) context.all_cpus = TRY(online_cpus());
   if (capture.trace) context.trace = capture.trace->companions;
   capture.events = configure_events(list, sampling, context);
-  if (sampling.aggregation.enabled) TRY(check_aggregated(capture.events));
+  if (sampling.aggregation.enabled) TRY(check_aggregated(capture.events, sampling));
   TRY(check_programs(capture.events, sampling));
   TRY(assign_cgroups(cgroups, capture));
 

@@ -49,6 +49,7 @@ struct SamplingOptions {
   std::optional<uint64_t> period;  // -c N
   CallGraphMode call_graph = CallGraphMode::kNone;
   uint32_t dump_size = 8192;   // --call-graph dwarf,SIZE
+  bool copies_walked = false;  // --call-graph bpf,raw: also copy the stacks that are walked
   bool unwind_stacks = false;  // unwind stack copies before they are written (not dwarf,raw)
   bool interpreters = true;    // --no-interpreters
   uint32_t max_stack = 0;      // --call-graph fp,N; 0: the kernel's default

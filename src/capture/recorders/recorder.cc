@@ -77,7 +77,8 @@ class Recorder {
     if (options_.off_cpu.enabled) off_cpu_.emplace(TRY(OffCpuRecorder::open(capture_, options_)));
     if (options_.futex.enabled) futex_.emplace(TRY(FutexRecorder::open(capture_, options_)));
     if (options_.sampling.aggregation.enabled)
-      aggregate_.emplace(TRY(AggregateRecorder::open(env_.sys, capture_, options_)));
+      aggregate_.emplace(
+          TRY(AggregateRecorder::open(env_.sys, capture_, unwinding_.get(), options_)));
     TRY(watch());
     keep(raise_recorder_priority(options_));
     keep(begin_file());
@@ -184,11 +185,20 @@ class Recorder {
                   StreamWriter::Options{.blocks = options_.output.aio_blocks,
                                         .transform = options_.transform});
     TRY(output_->writer().begin(std::move(events), features_.features));
-    ByteBuilder records;
+    ByteBuilder records, state, end;
     write_event_records(capture_, records);
-    if (!options_.synthesis.at_end) synthesise(records);
-    encode_empty(abi::kRecordFinishedInit, records);
-    return write_own(records);
+    if (!options_.synthesis.at_end) synthesise(aggregate_ ? state : records);
+    TRY(write_own(records));
+    TRY(write_compressed(state));
+    encode_empty(abi::kRecordFinishedInit, end);
+    return write_own(end);
+  }
+
+  /// With sums, what already ran is a large part of the file. -z compresses what comes from rings.
+  Result<> write_compressed(const ByteBuilder& records) {
+    if (records.size() == 0) return {};
+    scan_.piece(records.view());
+    return main_->ring(records.view(), {});
   }
 
   void synthesise(ByteBuilder& records) {
@@ -293,9 +303,7 @@ class Recorder {
     ByteBuilder records;
     aggregate_->write(records);
     if (records.size() == 0) return {};
-    scan_.piece(records.view());
-    // -z compresses what comes from rings, and the sums stand for that.
-    TRY(main_->ring(records.view(), {}));
+    TRY(write_compressed(records));
     return end_round();
   }
 

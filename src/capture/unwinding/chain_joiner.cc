@@ -15,22 +15,22 @@ namespace {
 /// Interrupts that may sample one another: one of each kind.
 constexpr size_t kMostWaiting = 4;
 
-ChainCut cut_of(uint32_t end) {
-  return end == WALK_OUTERMOST ? ChainCut::kNone
-         : end == WALK_LIMIT   ? ChainCut::kLimit
-                               : ChainCut::kBroken;
-}
-
 void append(Bytes bytes, std::vector<std::byte>& to) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
 }  // namespace
 
-void ChainEnds::add(uint32_t end, const walk_object_key& object) {
+ChainCut chain_cut_of(uint32_t end) {
+  return end == WALK_OUTERMOST ? ChainCut::kNone
+         : end == WALK_LIMIT   ? ChainCut::kLimit
+                               : ChainCut::kBroken;
+}
+
+void ChainEnds::add(uint32_t end, const walk_object_key& object, uint64_t count) {
   if (end >= WALK_ENDS) return;
-  ++by_reason[end];
-  if (end != WALK_OUTERMOST) ++unfinished[object][end];
+  by_reason[end] += count;
+  if (end != WALK_OUTERMOST) unfinished[object][end] += count;
 }
 
 void ChainEnds::add(const ChainEnds& other) {
@@ -118,8 +118,11 @@ bool ChainJoiner::sample(Ring& ring, const RecordView& record) {
   bool is_python = !chain.addresses.empty() && PythonFunctions::is_frame(chain.addresses.front());
   if (python_ != nullptr) python_->place(chain.addresses, sample, ring.joined);
   size_t at = ring.joined.size();
-  bool is_joined = append_unwound(record, sample, chain.addresses, cut_of(chain.end),
-                                  walked_[event.index()].keeps_registers, ring.joined);
+  const Walked& how = walked_[event.index()];
+  bool is_joined =
+      (how.keeps_copies && append_with_chain(record, sample, chain.addresses, ring.joined)) ||
+      append_unwound(record, sample, chain.addresses, chain_cut_of(chain.end), how.keeps_registers,
+                     ring.joined);
   if (is_joined && is_python && sample.cpu_mode == abi::kMiscUser &&
       events_[event].attr.samples(abi::kSampleIp)) {
     // The instruction is that of the function, too. IP follows IDENTIFIER.

@@ -48,16 +48,20 @@ struct ChainEnds {
   uint64_t copied = 0;   // samples that got a stack copy
   uint64_t missing = 0;  // samples of user tasks that got nothing
 
-  void add(uint32_t end, const walk_object_key& object);
+  void add(uint32_t end, const walk_object_key& object, uint64_t count = 1);
   void add(const ChainEnds& other);
   [[nodiscard]] uint64_t all() const;
 };
+
+/// How a chain that ended so is marked in its sample.
+[[nodiscard]] ChainCut chain_cut_of(uint32_t end);
 
 class ChainJoiner {
  public:
   struct Walked {
     bool is_walked = false;        // the walker is attached to this event
     bool keeps_registers = false;  // they are sampled for their own sake, too
+    bool keeps_copies = false;     // and so are the stacks
   };
   /// `events` are those of the file, all with PERF_SAMPLE_IDENTIFIER; those walked have
   /// PERF_SAMPLE_CALLCHAIN, REGS_USER and STACK_USER. `walked` is in the same order.

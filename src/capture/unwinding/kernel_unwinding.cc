@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "capture/recorders/aggregate_recorder.h"
 #include "capture/recorders/record_output.h"
 #include "symbol/dso_symbols.h"
 
@@ -42,14 +43,6 @@ abi::EventAttr carrier_attr(const abi::EventAttr& like) {
   return attr;
 }
 
-/// Whether the walker gives this event its user chains.
-bool is_walked(const CaptureEvent& event) {
-  const abi::EventAttr& attr = event.attr();
-  bool is_own = attr.type == abi::kTypeSoftware && attr.config == abi::kSwBpfOutput;
-  return attr.samples(abi::kSampleCallchain) && !event.is_dummy() && !is_own &&
-         !event.parsed.terms.call_graph;
-}
-
 /// The program that execvp() would run.
 std::string program_path(const std::string& name, const Env& env) {
   if (name.find('/') != std::string::npos) return name;
@@ -62,6 +55,13 @@ std::string program_path(const std::string& name, const Env& env) {
 
 }  // namespace
 
+bool KernelUnwinding::is_walked(const CaptureEvent& event) {
+  const abi::EventAttr& attr = event.attr();
+  bool is_own = attr.type == abi::kTypeSoftware && attr.config == abi::kSwBpfOutput;
+  return attr.samples(abi::kSampleCallchain) && !event.is_dummy() && !is_own &&
+         !event.parsed.terms.call_graph;
+}
+
 KernelUnwinding::KernelUnwinding(StackWalker walker, const RecordOptions& options, Env& env)
     : walker_(std::move(walker)),
       tables_(walker_, {.files = finder_options({}, env),
@@ -72,12 +72,18 @@ Result<std::unique_ptr<KernelUnwinding>> KernelUnwinding::open(const Capture& ca
                                                                const std::vector<EventDesc>& events,
                                                                const RecordOptions& options,
                                                                Env& env) {
-  StackWalker walker = TRY(StackWalker::open());
+  std::optional<StackSumOptions> sums;
+  if (options.sampling.aggregation.enabled) sums = sum_options(options);
+  StackWalker walker = TRY(StackWalker::open(sums));
   std::unique_ptr<KernelUnwinding> opened(new KernelUnwinding(std::move(walker), options, env));
+  opened->counts_ = sums.has_value();
   std::vector<ChainJoiner::Walked> walked;
-  for (const CaptureEvent& event : capture.events)
-    walked.push_back(
-        {.is_walked = is_walked(event), .keeps_registers = options.sampling.user_registers != 0});
+  for (const CaptureEvent& event : capture.events) {
+    if (is_walked(event)) opened->walked_events_.push_back(static_cast<uint32_t>(walked.size()));
+    walked.push_back({.is_walked = is_walked(event),
+                      .keeps_registers = options.sampling.user_registers != 0,
+                      .keeps_copies = options.sampling.copies_walked});
+  }
   opened->joiner_.emplace(events, std::move(walked));
   opened->python_.emplace(opened->walker_, events.front().attr);
   opened->joiner_->set_python(&*opened->python_);
@@ -115,14 +121,22 @@ Result<> KernelUnwinding::add_carriers(const Capture& capture, Sys& sys) {
   return {};
 }
 
+/// Gives the `number`th of the walked events its program; returns an error number, or 0. Links cost
+/// a descriptor each, and so are used only to tell events apart.
+int KernelUnwinding::attach_to(int fd, size_t number, Sys& sys) {
+  if (number > 0) return walker_.attach_counted(fd, static_cast<uint16_t>(number));
+  SysResult<int> set =
+      sys.ioctl(fd, PERF_EVENT_IOC_SET_BPF, static_cast<uint64_t>(walker_.program()));
+  return set ? 0 : set.error();
+}
+
 Result<> KernelUnwinding::attach(const Capture& capture, Sys& sys) {
-  auto program = static_cast<uint64_t>(walker_.program());
-  for (const CaptureEvent& event : capture.events) {
-    if (!is_walked(event)) continue;
+  for (size_t number = 0; number < walked_events_.size(); ++number) {
+    const CaptureEvent& event = capture.events[walked_events_[number]];
     for (const OpenedEvent& opened : event.opened) {
-      SysResult<int> set = sys.ioctl(opened.fd, PERF_EVENT_IOC_SET_BPF, program);
-      if (set) continue;
-      if (set.error() == EEXIST)
+      int error = attach_to(opened.fd, counts_ ? number : 0, sys);
+      if (error == 0) continue;
+      if (error == EEXIST)
         return fail(ErrorCode::kUnsupported,
                     "--call-graph bpf: {} has another BPF program, and there is room for one: use "
                     "--call-graph dwarf",
@@ -131,10 +145,24 @@ Result<> KernelUnwinding::attach(const Capture& capture, Sys& sys) {
           ErrorCode::kUnsupported,
           "--call-graph bpf: {}: {}: the walker runs on sampling events, not on tracepoints "
           "and probes: use --call-graph dwarf",
-          event.parsed.name, std::strerror(set.error()));
+          event.parsed.name, std::strerror(error));
     }
   }
   return {};
+}
+
+StackSumWindow KernelUnwinding::take_sums() {
+  StackSumWindow window = walker_.sums().take();
+  for (StackSumRow& row : window.rows)
+    row.event = walked_events_[std::min<size_t>(row.event, walked_events_.size() - 1)];
+  return window;
+}
+
+void KernelUnwinding::complete(StackSumRow& row, Sample& sample, std::vector<std::byte>& records) {
+  if (row.user_chain.empty()) return;
+  python_->place(row.user_chain, sample, records);
+  sample.chain_cut = chain_cut_of(row.end);
+  counted_.add(row.end, row.object, row.count);
 }
 
 void KernelUnwinding::load_tables(const Capture& capture, const RecordOptions& options,
@@ -182,6 +210,7 @@ void KernelUnwinding::report_python(std::string_view command, const RecordOption
 void KernelUnwinding::report(std::string_view command, const RecordOptions& options,
                              Env& env) const {
   ChainEnds ends = joiner_->ends();
+  ends.add(counted_);
   auto tell = [&](std::string_view text) {
     say(options, env, fmt::format("[ {} {}: {} ]", env.tool, command, text));
   };

@@ -33,6 +33,19 @@ class KernelUnwinding {
   KernelUnwinding& operator=(const KernelUnwinding&) = delete;
 
   [[nodiscard]] ChainJoiner& joiner() { return *joiner_; }
+  /// Whether the walker gives this event its user chains.
+  static bool is_walked(const CaptureEvent& event);
+
+  // With --aggregate the walker counts samples (StackSumWindow); it writes few.
+  [[nodiscard]] bool is_nearly_full() { return walker_.sums().is_nearly_full(); }
+  /// Ends a window. `event` of its rows is an index in the events of the capture.
+  StackSumWindow take_sums();
+  /// Completes a row's sample, whose id is set: its user chain's frames of Python get their places,
+  /// which may take records in front of it, and how the chain ended is noted.
+  void complete(StackSumRow& row, Sample& sample, std::vector<std::byte>& records);
+  /// To be called every few seconds.
+  void look() { python_->look(); }
+
   /// What could not be unwound, by reason; with -v also by object, and the memory of the tables.
   void report(std::string_view command, const RecordOptions& options, Env& env) const;
   /// A new file begins.
@@ -42,6 +55,7 @@ class KernelUnwinding {
 
  private:
   KernelUnwinding(StackWalker walker, const RecordOptions& options, Env& env);
+  int attach_to(int fd, size_t number, Sys& sys);
   void report_python(std::string_view command, const RecordOptions& options, Env& env) const;
   Result<> add_carriers(const Capture& capture, Sys& sys);
   Result<> attach(const Capture& capture, Sys& sys);
@@ -52,6 +66,9 @@ class KernelUnwinding {
   std::vector<Fd> carriers_;
   std::optional<PythonFunctions> python_;
   std::optional<ChainJoiner> joiner_;
+  std::vector<uint32_t> walked_events_;  // indices in the events of the capture
+  bool counts_ = false;                  // samples, instead of writing them
+  ChainEnds counted_;                    // of samples that were counted
 };
 
 }  // namespace sonde

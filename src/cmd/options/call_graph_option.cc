@@ -11,7 +11,8 @@ namespace sonde {
 Result<> parse_call_graph(std::string_view text, SamplingOptions& sampling, bool* keep_copies) {
   std::vector<std::string_view> words = split(text, ',');
   std::string_view mode = words[0];
-  bool raw = keep_copies != nullptr && mode == "dwarf" && words.size() > 1 && words.back() == "raw";
+  bool raw = keep_copies != nullptr && (mode == "dwarf" || mode == "bpf") && words.size() > 1 &&
+             words.back() == "raw";
   if (keep_copies != nullptr) *keep_copies = raw;
   if (raw) words.pop_back();
   std::optional<uint64_t> number;
@@ -29,8 +30,8 @@ Result<> parse_call_graph(std::string_view text, SamplingOptions& sampling, bool
     if (number && (*number == 0 || *number > UINT16_MAX))
       return fail(ErrorCode::kUsage, "callchain: Incorrect number of frames: {}", *number);
     sampling.max_stack = static_cast<uint32_t>(number.value_or(0));
-  } else if (mode == "dwarf") {
-    sampling.call_graph = CallGraphMode::kDwarf;
+  } else if (mode == "dwarf" || (mode == "bpf" && (raw || !number))) {
+    sampling.call_graph = mode == "bpf" ? CallGraphMode::kBpf : CallGraphMode::kDwarf;
     uint64_t size = (number.value_or(sampling.dump_size) + 7) / 8 * 8;
     if (size == 0 || size > kMaxStackDumpSize)
       return fail(ErrorCode::kUsage, "callchain: Incorrect stack dump size (max {}): {}",
@@ -38,8 +39,6 @@ Result<> parse_call_graph(std::string_view text, SamplingOptions& sampling, bool
     sampling.dump_size = static_cast<uint32_t>(size);
   } else if (mode == "lbr" && !number) {
     sampling.call_graph = CallGraphMode::kLbr;
-  } else if (mode == "bpf" && !number) {
-    sampling.call_graph = CallGraphMode::kBpf;
   } else {
     return fail(ErrorCode::kUsage, "callchain: Unknown --call-graph option value: {}", text);
   }

@@ -8,8 +8,8 @@
 
 namespace sonde {
 
-/// Parses "fp[,FRAMES]", "dwarf[,BYTES][,raw]", "lbr" or "bpf" into `sampling`. `keep_copies` tells
-/// whether raw was given; if it is null, raw is an error (kUsage).
+/// Parses "fp[,FRAMES]", "dwarf[,BYTES][,raw]", "lbr" or "bpf[[,BYTES],raw]" into `sampling`.
+/// `keep_copies` tells whether raw was given; if it is null, raw is an error (kUsage).
 Result<> parse_call_graph(std::string_view text, SamplingOptions& sampling, bool* keep_copies);
 
 }  // namespace sonde

@@ -287,12 +287,17 @@ bool RecordFlags::copies_stacks() const {
 }
 
 /// Chains of one program are very similar: compression reduces them to a tenth, for a few percent
-/// of the time that unwinding takes; and so are the sums of one window and the next.
+/// of the time that unwinding takes; and so are the sums of one window and the next. Those are so
+/// few that the compressor can search them thoroughly.
 void RecordFlags::settle_compression(const Env& env) {
+  constexpr int kFast = 1, kThorough = 12;
   const SamplingOptions& sampling = options_.sampling;
   bool by_itself = (sampling.unwind_stacks || sampling.aggregation.enabled) &&
                    !RecordOutput::is_pipe(options_.output, env.out_fd);
-  options_.output.compression_level = compression_level_.value_or(by_itself ? 1 : 0);
+  options_.output.compression_level =
+      compression_level_.value_or(!by_itself                     ? 0
+                                  : sampling.aggregation.enabled ? kThorough
+                                                                 : kFast);
 }
 
 /// Unwinding needs records in time order, in one thread, and mappings before their samples.
@@ -357,7 +362,6 @@ Result<> RecordFlags::settle_aggregation() {
                                ? "-k, except -k mono,"
                            : sampling.call_graph == CallGraphMode::kDwarf ? "--call-graph dwarf"
                            : sampling.call_graph == CallGraphMode::kLbr   ? "--call-graph lbr"
-                           : sampling.call_graph == CallGraphMode::kBpf   ? "--call-graph bpf"
                            : options_.output.threads                      ? "--threads"
                            : sampling.overwrite                           ? "--overwrite"
                            : !sampling.timestamps                         ? "--no-timestamp"

@@ -48,7 +48,7 @@ class Record final : public Command {
     flags.description(
         R"(Runs a command and records its profile, or that of processes, threads, a user, some CPUs or the whole machine, into perf.data. The profile is then read with report, script and the other commands.
 
-With --call-graph dwarf the kernel copies the stack of each sample, and the recorder turns the copies into call chains before they reach the file; dwarf,raw stores the copies. With --call-graph bpf a program in the kernel unwinds them: nothing is copied, and the whole machine can be recorded, as root.
+With --call-graph dwarf the kernel copies the stack of each sample, and the recorder turns the copies into call chains before they reach the file; dwarf,raw stores the copies. With --call-graph bpf a program in the kernel unwinds them: nothing is copied, and the whole machine can be recorded, as root. With --aggregate the samples are counted there, by thread and call chain, and only the sums are written: the whole machine for hours, with --call-graph bpf also with whole stacks.
 
 Without -e, CPU cycles are sampled; if there is no hardware counter for them, the CPU clock is, and a message says so. Without a target, everything that runs is recorded until Ctrl-C.
 
@@ -62,6 +62,7 @@ A full disk, Ctrl-C, SIGTERM and --max-size end a recording, but leave a readabl
   sonde record --flamegraph=build.svg -- make -j8
   sonde record -p 1234 --call-graph dwarf
   sonde record -a -F 99 --call-graph bpf -- sleep 60
+  sonde record -a -F 99 --call-graph bpf --aggregate
   sonde record -e sched:sched_process_exec -a
   sonde record -g --jit auto -- java -jar app.jar
   sonde record -e sonde_step// --filter 'filter main' -- ./program

@@ -125,7 +125,8 @@ void RecordFlags::declare_call_graphs(FlagTable& flags) {
             "(<bytes>)\n"
             "\t\t\t\t\t\tdefault: 8192 (bytes)\n"
             "\t\t\t\traw:\t\tif record_mode is 'dwarf': store the copies of the stacks, "
-            "instead of unwinding them while recording\n\n"
+            "instead of unwinding them while recording; if it is 'bpf': also copy them, to "
+            "compare\n\n"
             "\t\t\t\tDefault: fp",
             [this](std::string_view text) { return set_call_graph(text); })
       .on_negation([&sampling] { sampling.call_graph = CallGraphMode::kNone; });
@@ -138,7 +139,9 @@ void RecordFlags::declare_call_graphs(FlagTable& flags) {
 
 Result<> RecordFlags::set_call_graph(std::string_view text) {
   keep_stack_copies_ = false;
-  return parse_call_graph(text, options_.sampling, &keep_stack_copies_);
+  TRY(parse_call_graph(text, options_.sampling, &keep_stack_copies_));
+  options_.sampling.copies_walked = keep_stack_copies_;
+  return {};
 }
 
 void RecordFlags::declare_registers(FlagTable& flags) {

@@ -57,6 +57,18 @@ const std::byte* end_of_stack(const std::byte* stack) {
   return stack + sizeof size + (size == 0 ? 0 : size + sizeof size);
 }
 
+/// All fields up to the call chain, with `user_chain` for its user part.
+void put_chain(const RecordView& record, const Sample& sample, std::span<const uint64_t> user_chain,
+               RecordCopy& to) {
+  Bytes chain = sample.callchain.bytes();
+  size_t kernel_words = user_marker(sample.callchain);
+  to.bytes(record.payload.data(), chain.data() - sizeof(uint64_t));
+  to.word(kernel_words + (user_chain.empty() ? 0 : 1 + user_chain.size()));
+  to.bytes(chain.first(kernel_words * sizeof(uint64_t)));
+  if (!user_chain.empty()) to.word(abi::kContextUser);
+  for (uint64_t address : user_chain) to.word(address);
+}
+
 }  // namespace
 
 WordView user_part(const WordView& chain) {
@@ -69,17 +81,12 @@ bool append_unwound(const RecordView& record, const Sample& sample,
                     std::span<const uint64_t> user_chain, ChainCut cut, bool keep_registers,
                     std::vector<std::byte>& out) {
   const std::byte* payload_end = record.payload.data() + record.payload.size();
-  Bytes chain = sample.callchain.bytes();
   Bytes registers = sample.regs_user.words.bytes();
 
   RecordCopy to(record, out);
-  size_t kernel_words = user_marker(sample.callchain);
-  to.bytes(record.payload.data(), chain.data() - sizeof(uint64_t));
-  to.word(kernel_words + (user_chain.empty() ? 0 : 1 + user_chain.size()));
-  to.bytes(chain.first(kernel_words * sizeof(uint64_t)));
-  if (!user_chain.empty()) to.word(abi::kContextUser);
-  for (uint64_t address : user_chain) to.word(address);
-  to.bytes(chain.data() + chain.size(), registers.data() - sizeof(uint64_t));
+  put_chain(record, sample, user_chain, to);
+  const std::byte* chain_end = sample.callchain.bytes().data() + sample.callchain.bytes().size();
+  to.bytes(chain_end, registers.data() - sizeof(uint64_t));
   to.word(keep_registers ? sample.regs_user.abi : uint64_t{abi::kRegsAbiNone});
   if (keep_registers) to.bytes(registers);
   if (cut == ChainCut::kNone) {
@@ -90,6 +97,15 @@ bool append_unwound(const RecordView& record, const Sample& sample,
     to.word(0);
   }
   to.bytes(end_of_stack(stack_of(sample)), payload_end);
+  return to.finish();
+}
+
+bool append_with_chain(const RecordView& record, const Sample& sample,
+                       std::span<const uint64_t> user_chain, std::vector<std::byte>& out) {
+  Bytes chain = sample.callchain.bytes();
+  RecordCopy to(record, out);
+  put_chain(record, sample, user_chain, to);
+  to.bytes(chain.data() + chain.size(), record.payload.data() + record.payload.size());
   return to.finish();
 }
 

@@ -28,6 +28,11 @@ bool append_unwound(const RecordView& record, const Sample& sample,
                     std::span<const uint64_t> user_chain, ChainCut cut, bool keep_registers,
                     std::vector<std::byte>& out);
 
+/// Appends the record with the user chain, its registers and its stack copy. Returns false, and
+/// appends nothing, if that does not fit into a record.
+bool append_with_chain(const RecordView& record, const Sample& sample,
+                       std::span<const uint64_t> user_chain, std::vector<std::byte>& out);
+
 /// Appends the record with its stack copy, but without the user addresses in the chain, which the
 /// kernel found by frame pointers: readers replace them with what they unwind.
 void append_without_user_chain(const RecordView& record, const Sample& sample,

@@ -125,6 +125,21 @@ TEST(UnwoundSample, WithoutUserFramesThereIsNoMarker) {
   EXPECT_THAT(words(again.sample.callchain), ElementsAre(abi::kContextKernel, 0xffff800000000001));
 }
 
+TEST(UnwoundSample, TheChainCanStandBesideTheCopy) {
+  Taken taken({abi::kContextKernel, 0xffff800000000001, abi::kContextUser, 0xbad});
+  std::vector<std::byte> out;
+  ASSERT_TRUE(append_with_chain(taken.record, taken.sample, kCalls, out));
+  Taken again({});
+  again.read(out);
+  EXPECT_THAT(words(again.sample.callchain), ElementsAre(abi::kContextKernel, 0xffff800000000001,
+                                                         abi::kContextUser, 0x1234, 0x2000));
+  EXPECT_THAT(words(again.sample.regs_user.words), ElementsAre(0x11, 0x22));
+  EXPECT_EQ(again.sample.stack_user.size(), 64u);
+  EXPECT_EQ(again.sample.data_src, 42u);
+  std::vector<uint64_t> long_chain(10'000, 0x1000);
+  EXPECT_FALSE(append_with_chain(taken.record, taken.sample, long_chain, out));
+}
+
 TEST(UnwoundSample, AChainThatDoesNotFitIsNotAppended) {
   Taken taken({});
   std::vector<std::byte> out(3);

@@ -169,6 +169,11 @@ void PythonFunctions::map(uint32_t file, const Sample& sample,
   records.insert(records.end(), out.view().begin(), out.view().end());
 }
 
+void PythonFunctions::look() {
+  std::lock_guard lock(mutex_);
+  take_descriptions();
+}
+
 void PythonFunctions::restart() {
   std::lock_guard lock(mutex_);
   for (auto& [process, mapped] : processes_) mapped.clear();

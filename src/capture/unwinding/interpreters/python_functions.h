@@ -41,6 +41,8 @@ class PythonFunctions {
   static bool is_frame(uint64_t address) { return (address & PYTHON_FRAME) != 0; }
   /// Replaces such words in the chain of a sample, and appends the mappings that it needs.
   void place(std::span<uint64_t> chain, const Sample& sample, std::vector<std::byte>& records);
+  /// Makes room for more descriptions, if chains are placed much later than they are walked.
+  void look();
   /// A new file begins: what was mapped is mapped again.
   void restart();
 
