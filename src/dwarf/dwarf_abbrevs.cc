@@ -74,10 +74,10 @@ bool read_abbrev(ByteCursor& in, DwarfFormat format, Abbrev& abbrev,
     spec.form = static_cast<uint16_t>(uleb128(in));
     if (spec.form == DW_FORM_implicit_const) spec.implicit = sleb128(in);
     if (spec.name == 0 && spec.form == 0) break;
-    uint32_t size = fixed_form_size(spec.form, format);
-    abbrev.size = size == Abbrev::kVariable || abbrev.size == Abbrev::kVariable
+    spec.size = fixed_form_size(spec.form, format);
+    abbrev.size = spec.size == Abbrev::kVariable || abbrev.size == Abbrev::kVariable
                       ? Abbrev::kVariable
-                      : abbrev.size + size;
+                      : abbrev.size + spec.size;
     specs.push_back(spec);
   }
   abbrev.spec_count = static_cast<uint32_t>(specs.size()) - abbrev.first_spec;

@@ -26,13 +26,15 @@ struct DwarfFormat {
 };
 
 struct AttributeSpec {
-  uint16_t name = 0;  // DW_AT_*
-  uint16_t form = 0;  // DW_FORM_*
+  static constexpr uint32_t kVariable = UINT32_MAX;
+  uint16_t name = 0;          // DW_AT_*
+  uint16_t form = 0;          // DW_FORM_*
+  uint32_t size = kVariable;  // of a value, as fixed_form_size() has it
   int64_t implicit = 0;
 };
 
 struct Abbrev {
-  static constexpr uint32_t kVariable = UINT32_MAX;
+  static constexpr uint32_t kVariable = AttributeSpec::kVariable;
   uint64_t code = 0;
   uint16_t tag = 0;
   bool has_children = false;

@@ -2,6 +2,9 @@
 
 #include <dwarf.h>
 
+#include <algorithm>
+#include <span>
+
 #include "dwarf/leb128.h"
 
 namespace sonde {
@@ -31,8 +34,11 @@ bool EntryCursor::next() {
   }
   tag_ = abbrev->tag;
   has_children_ = abbrev->has_children;
+  std::span<const AttributeSpec> specs = unit_->abbrevs->specs(*abbrev);
+  constexpr size_t kUsual = 16;  // most entries have fewer
   values_.clear();
-  for (const AttributeSpec& spec : unit_->abbrevs->specs(*abbrev))
+  values_.reserve(std::max(kUsual, specs.size()));
+  for (const AttributeSpec& spec : specs)
     values_.emplace_back(spec.name, read_value(in_, spec, unit_->format));
   behind_ = in_.position();
   ok_ = in_.ok();
@@ -57,11 +63,10 @@ void EntryCursor::skip_next() {
   }
   DwarfEntry sibling;
   for (const AttributeSpec& spec : unit_->abbrevs->specs(*abbrev)) {
-    uint32_t size = fixed_form_size(spec.form, unit_->format);
     if (spec.name == DW_AT_sibling)
       sibling = entry_of(*unit_, read_value(in_, spec, unit_->format));
-    else if (size != Abbrev::kVariable)
-      in_.skip(size);
+    else if (spec.size != Abbrev::kVariable)
+      in_.skip(spec.size);
     else
       read_value(in_, spec, unit_->format);
   }

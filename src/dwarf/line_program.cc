@@ -50,7 +50,7 @@ void LineProgram::read_header() {
 /// Before DWARF 5: numbers begin at 1, and 0 is the unit itself.
 void LineProgram::read_old_tables(ByteCursor& in) {
   auto text = [&in] {
-    DwarfValue value = read_value(in, {0, DW_FORM_string, 0}, DwarfFormat());
+    DwarfValue value = read_value(in, {.form = DW_FORM_string}, DwarfFormat());
     return as_text(value.bytes);
   };
   directories_.push_back(unit_.directory);

@@ -213,13 +213,12 @@ class FunctionHeads {
       bool is_name = spec.name == DW_AT_name || spec.name == DW_AT_linkage_name ||
                      spec.name == DW_AT_MIPS_linkage_name;
       if (is_name) heads_.push_back({code_of(abbrev.code), distance});
-      uint32_t size = fixed_form_size(spec.form, unit_.format);
-      if (size == Abbrev::kVariable) {
+      if (spec.size == Abbrev::kVariable) {
         // A later name would be anywhere.
         is_unknown_ |= !is_last_name(abbrev, spec);
         return;
       }
-      distance += size;
+      distance += spec.size;
     }
   }
 
