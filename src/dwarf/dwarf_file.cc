@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "dwarf/leb128.h"
+#include "dwarf/unit_table.h"
 #include "elf/compressed_section.h"
 #include "elf/relocatable.h"
 
@@ -77,13 +78,16 @@ bool read_header(ByteCursor& in, DwarfUnit& unit) {
 }  // namespace
 
 Result<std::unique_ptr<DwarfFile>> DwarfFile::open(ElfFile elf, Kind kind,
-                                                   std::unique_ptr<DwarfFile> supplement) {
+                                                   std::unique_ptr<DwarfFile> supplement,
+                                                   const UnitTable* known) {
   std::unique_ptr<DwarfFile> file(new DwarfFile(std::move(elf), kind));
   file->supplement_ = std::move(supplement);
   file->load_sections();
   if (file->section(DwarfSection::kInfo).empty())
     return fail(ErrorCode::kNotFound, "{} has no debug information", file->elf_.name());
-  file->read_units();
+  file->abbrev_budget_.set(4 * file->section(DwarfSection::kAbbrev).size());
+  if (known == nullptr || !file->take_units(*known)) file->read_units();
+  file->note_signatures();
   return file;
 }
 
@@ -164,13 +168,8 @@ struct DwarfFile::PackageIndex {
 };
 
 void DwarfFile::read_units() {
-  abbrev_budget_.set(4 * section(DwarfSection::kAbbrev).size());
   read_headers(DwarfSection::kInfo, units_);
   read_headers(DwarfSection::kTypes, types_);
-  for (std::vector<DwarfUnit>* list : {&units_, &types_})
-    for (DwarfUnit& unit : *list)
-      if (unit.signature) signatures_.emplace_back(*unit.signature, &unit);
-  std::ranges::sort(signatures_);
   if (kind_ == Kind::kWhole) {
     read_roots(units_);
     read_roots(types_);
@@ -180,6 +179,23 @@ void DwarfFile::read_units() {
   read_package_index({".debug_cu_index", false, kInInfo, &units_});
   read_package_index({".debug_tu_index", true, kInInfo, &units_});
   read_package_index({".debug_tu_index", true, kInTypes, &types_});
+}
+
+bool DwarfFile::take_units(const UnitTable& known) {
+  auto units = known.units_of(*this);
+  if (!units) return false;
+  units_ = std::move(units->info);
+  types_ = std::move(units->types);
+  for (std::vector<DwarfUnit>* list : {&units_, &types_})
+    for (DwarfUnit& unit : *list) unit.abbrevs = abbrevs_of(unit).table;
+  return true;
+}
+
+void DwarfFile::note_signatures() {
+  for (std::vector<DwarfUnit>* list : {&units_, &types_})
+    for (DwarfUnit& unit : *list)
+      if (unit.signature) signatures_.emplace_back(*unit.signature, &unit);
+  std::ranges::sort(signatures_);
 }
 
 void DwarfFile::read_roots(std::vector<DwarfUnit>& units) {
@@ -377,7 +393,8 @@ DwarfValue read_value(ByteCursor& in, const AttributeSpec& spec, DwarfFormat for
     value.number = static_cast<uint64_t>(spec.implicit);
     return value;
   }
-  uint32_t size = fixed_form_size(value.form, format);
+  bool is_sized = spec.size != Abbrev::kVariable;
+  uint32_t size = is_sized ? spec.size : fixed_form_size(value.form, format);
   if (size != Abbrev::kVariable) {
     value.number = read_number(in, size);
     return value;
@@ -426,9 +443,8 @@ DwarfValue read_value(ByteCursor& in, const AttributeSpec& spec, DwarfFormat for
 void skip_values(ByteCursor& in, const DwarfUnit& unit, const Abbrev& abbrev) {
   if (abbrev.size != Abbrev::kVariable) return in.skip(abbrev.size);
   for (const AttributeSpec& spec : unit.abbrevs->specs(abbrev)) {
-    uint32_t size = fixed_form_size(spec.form, unit.format);
-    if (size != Abbrev::kVariable)
-      in.skip(size);
+    if (spec.size != Abbrev::kVariable)
+      in.skip(spec.size);
     else
       read_value(in, spec, unit.format);
   }

@@ -8,9 +8,9 @@
 //
 // Everything is untrusted: offsets are checked when followed, reference cycles end, and what many
 // units share is read once. Relocatable files are read as if they were linked (elf/relocatable.h).
-// `open` reads units that are not split up to the end of their first entry, on all cores; after
-// that, everything is immutable. The units of a split file are completed one at a time, by the
-// holder of their skeleton.
+// `open` reads units that are not split up to the end of their first entry, on all cores, unless a
+// UnitTable has them; after that, everything is immutable. The units of a split file are completed
+// one at a time, by the holder of their skeleton.
 #pragma once
 
 #include <array>
@@ -30,6 +30,7 @@
 namespace sonde {
 
 class RelocatableFile;
+class UnitTable;
 
 enum class DwarfSection : uint8_t {
   kInfo,
@@ -100,9 +101,11 @@ class DwarfFile {
  public:
   enum class Kind : uint8_t { kWhole, kSplit };  // kSplit: .dwo or .dwp
 
-  /// Fails with kNotFound if the file has no .debug_info.
+  /// Fails with kNotFound if the file has no .debug_info. `known` are the units of a whole file, if
+  /// they were kept.
   static Result<std::unique_ptr<DwarfFile>> open(ElfFile elf, Kind kind,
-                                                 std::unique_ptr<DwarfFile> supplement = nullptr);
+                                                 std::unique_ptr<DwarfFile> supplement = nullptr,
+                                                 const UnitTable* known = nullptr);
 
   [[nodiscard]] Bytes section(DwarfSection which) const {
     return sections_[static_cast<size_t>(which)];
@@ -111,6 +114,8 @@ class DwarfFile {
   [[nodiscard]] const ElfFile& elf() const { return elf_; }
   [[nodiscard]] std::vector<DwarfUnit>& units() { return units_; }
   [[nodiscard]] const std::vector<DwarfUnit>& units() const { return units_; }
+  /// Those of .debug_types.
+  [[nodiscard]] const std::vector<DwarfUnit>& type_units() const { return types_; }
   [[nodiscard]] const DwarfUnit* unit_at(uint64_t info_offset) const;
   /// The type with this signature, which has a unit of its own; a null entry if there is none.
   [[nodiscard]] DwarfEntry type_with(uint64_t signature) const;
@@ -120,7 +125,7 @@ class DwarfFile {
   /// Fills in what the unit's root entry says; `abbrevs` stays null if the unit is invalid. A split
   /// unit must have its `skeleton` set.
   void read_root(DwarfUnit& unit) const;
-  /// The same for all type units.
+  /// The same for all type units of a split file.
   void read_type_roots();
   [[nodiscard]] std::string_view string_at(DwarfSection section, uint64_t offset) const;
 
@@ -129,6 +134,9 @@ class DwarfFile {
   void load_sections();
   void load_section(size_t which, const std::string& suffix, const RelocatableFile* relocatable);
   void read_units();
+  /// False if they are not this file's.
+  bool take_units(const UnitTable& known);
+  void note_signatures();
   void read_roots(std::vector<DwarfUnit>& units);
   void read_headers(DwarfSection section, std::vector<DwarfUnit>& units);
   struct UnitAbbrevs {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""`probe` on a large program, Sonde itself: which units have a function is found in an index that an earlier command kept, or by
-looking through the debug information; the answers are the same, whatever became of the index."""
+"""`probe` on a large program, Sonde itself: its units, and which of them have a function, come from what an earlier command kept, or
+from looking through the debug information; the answers are the same, whatever became of what was kept."""
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -20,35 +21,48 @@ class ProbeIndexTest(OwnDirectoryTest):
         super().setUp()
         self.cache = self.path / "cache"
 
-    def answers(self, cache, questions=tuple(QUESTIONS)):
+    def answers(self, cache, questions=tuple(QUESTIONS), program=SONDE):
         found = []
         for words in questions:
-            done = subprocess.run([SONDE, "probe", "-x", SONDE, *words], capture_output=True, text=True, timeout=300, check=False,
+            done = subprocess.run([SONDE, "probe", "-x", str(program), *words], capture_output=True, text=True, timeout=300, check=False,
                                   cwd=self.path, env={**os.environ, "HOME": str(self.path), "SONDE_CACHE": str(cache)})
             found.append((words, done.returncode, done.stdout, done.stderr))
         return found
 
     def kept(self):
-        return [file for file in self.cache.iterdir() if file.suffix == ".functions"]
+        files = {file.suffix: file for file in self.cache.iterdir() if file.suffix in (".functions", ".units")}
+        self.assertEqual(len(files), 2)
+        return files
 
     def test_answers_are_those_without_an_index(self):
         plain = self.answers("off")
         self.assertEqual([status for _, status, _, _ in plain], [0, 0, 0, 0, 0, 255, 0])
         self.assertEqual(self.answers(self.cache), plain)
-        (index,) = self.kept()
-        made = index.stat().st_ino
+        made = {suffix: file.stat().st_ino for suffix, file in self.kept().items()}
         self.assertEqual(self.answers(self.cache), plain)
-        self.assertEqual(self.kept()[0].stat().st_ino, made)
+        self.assertEqual({suffix: file.stat().st_ino for suffix, file in self.kept().items()}, made)
 
-    def test_a_damaged_index_is_made_again(self):
+    def test_what_is_damaged_is_made_again(self):
         few = QUESTIONS[:2]
         first = self.answers(self.cache, few)
-        (index,) = self.kept()
-        good = index.read_bytes()
-        for damaged in (b"", good[:len(good) // 2], good[:-1] + bytes([good[-1] ^ 1]), b"x" * len(good)):
-            index.write_bytes(damaged)
-            self.assertEqual(self.answers(self.cache, few), first)
-            self.assertEqual(index.read_bytes(), good)
+        for file in self.kept().values():
+            good = file.read_bytes()
+            for damaged in (b"", good[:len(good) // 2], good[:-1] + bytes([good[-1] ^ 1]), b"x" * len(good)):
+                file.write_bytes(damaged)
+                self.assertEqual(self.answers(self.cache, few), first)
+                self.assertEqual(file.read_bytes(), good)
+
+    def test_units_are_those_of_one_file(self):
+        """A build id may be that of several files, and a file may be rewritten."""
+        few = QUESTIONS[:2]
+        program = self.path / "copy"
+        shutil.copyfile(SONDE, program)
+        first = self.answers(self.cache, few, program)
+        units = self.kept()[".units"]
+        good = units.read_bytes()
+        os.utime(program, (1, 1))
+        self.assertEqual(self.answers(self.cache, few, program), first)
+        self.assertNotEqual(units.read_bytes(), good)
 
     def test_without_a_place_to_keep_it(self):
         blocked = self.path / "file"

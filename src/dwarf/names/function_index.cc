@@ -80,8 +80,7 @@ class EntryPlan {
       : late_(unit.abbrevs->specs(abbrev)) {
     bool is_declaration = false, is_early = true;
     for (const AttributeSpec& spec : unit.abbrevs->specs(abbrev)) {
-      uint32_t size = fixed_form_size(spec.form, unit.format);
-      is_early &= size != Abbrev::kVariable;
+      is_early &= spec.size != Abbrev::kVariable;
       is_declaration |= spec.name == DW_AT_declaration && spec.form == DW_FORM_flag_present;
       has_other_code_ |= spec.name == DW_AT_ranges || spec.name == DW_AT_entry_pc;
       const AttributeSpec** noted = noted_as(spec.name);
@@ -89,7 +88,7 @@ class EntryPlan {
       if (noted != nullptr) distances_[static_cast<size_t>(noted - noted_)] = early_bytes_;
       is_late_ |= noted != nullptr && !is_early;
       if (!is_early) continue;
-      early_bytes_ += size;
+      early_bytes_ += spec.size;
       late_ = late_.subspan(1);
     }
     use_ = use_of(abbrev, is_declaration, code_in_records);
@@ -171,15 +170,34 @@ class UnitNames {
     if (!unit_.dwo_name.empty()) return {kAnyName};
     find_entries();
     // Several entries share a name: the copies of one function, overloads, constructors.
-    for (size_t word = 0; word < is_wanted_.size(); ++word)
-      for (uint64_t left = is_wanted_[word]; left != 0; left &= left - 1)
-        add_names(
-            {&unit_, unit_.entries + word * kBits + static_cast<size_t>(std::countr_zero(left))});
+    visit_names([this](const DwarfUnit& unit, const DwarfValue& name) {
+      // Most are in the one section, where each is once.
+      if (name.form == DW_FORM_strp && unit.file == unit_.file)
+        strings_.push_back(name.number);
+      else
+        add_name(text_of(unit, name));
+      return !is_too_large_;
+    });
     sort_once(strings_);
     for (uint64_t at : strings_) add_name(unit_.file->string_at(DwarfSection::kStr, at));
     if (is_too_large_) return {kAnyName};
     sort_once(hashes_);
     return std::move(hashes_);
+  }
+
+  /// Whether read() would find this one. Looking at it alone saves sorting and hashing all of them,
+  /// which takes longer than finding them.
+  bool has(std::string_view wanted) && {
+    if (unit_.abbrevs == nullptr) return false;
+    if (!unit_.dwo_name.empty()) return true;
+    find_entries();
+    bool is_found = false;
+    visit_names([&](const DwarfUnit& unit, const DwarfValue& name) {
+      is_found = name.form == DW_FORM_strp ? begins_with(*unit.file, name.number, wanted)
+                                           : is_meant(text_of(unit, name), wanted);
+      return !is_found && !is_too_large_;
+    });
+    return is_found || is_too_large_;
   }
 
  private:
@@ -252,14 +270,25 @@ class UnitNames {
     is_wanted_[offset / kBits] |= uint64_t{1} << offset % kBits;
   }
 
+  /// Calls `visit(unit, value)` for the names of the entries found, until it returns false.
+  template <typename Visit>
+  void visit_names(const Visit& visit) {
+    for (size_t word = 0; word < is_wanted_.size(); ++word)
+      for (uint64_t left = is_wanted_[word]; left != 0; left &= left - 1) {
+        uint64_t at = word * kBits + static_cast<size_t>(std::countr_zero(left));
+        if (!visit_names_of({&unit_, unit_.entries + at}, visit)) return;
+      }
+  }
+
   /// The names that an entry has, and those that it refers to.
-  void add_names(DwarfEntry entry) {
-    for (int hop = 0; hop < kMaxNameHops && is_readable(entry) && !is_too_large_; ++hop) {
+  template <typename Visit>
+  bool visit_names_of(DwarfEntry entry, const Visit& visit) {
+    for (int hop = 0; hop < kMaxNameHops && is_readable(entry); ++hop) {
       const DwarfUnit& unit = *entry.unit;
       ByteCursor in(unit.file->section(unit.section).first(unit.end), unit.file->order());
       in.skip(entry.offset);
       const Abbrev* abbrev = unit.abbrevs->find(uleb128(in));
-      if (abbrev == nullptr) return;
+      if (abbrev == nullptr) return true;
       DwarfEntry next;
       for (const AttributeSpec& spec : unit.abbrevs->specs(*abbrev)) {
         DwarfValue value = read_value(in, spec, unit.format);
@@ -267,11 +296,7 @@ class UnitNames {
           case DW_AT_name:
           case DW_AT_linkage_name:
           case DW_AT_MIPS_linkage_name:
-            // Most are in the one section, where each is once.
-            if (value.form == DW_FORM_strp && unit.file == unit_.file)
-              strings_.push_back(value.number);
-            else
-              add_name(text_of(unit, value));
+            if (!visit(unit, value)) return false;
             break;
           case DW_AT_abstract_origin:
           case DW_AT_specification:
@@ -283,6 +308,27 @@ class UnitNames {
       }
       entry = next;
     }
+    return true;
+  }
+
+  /// Compares a string without looking for its end.
+  static bool begins_with(const DwarfFile& file, uint64_t at, std::string_view wanted) {
+    std::string_view all = as_text(file.section(DwarfSection::kStr));
+    if (at >= all.size() || !all.substr(at).starts_with(wanted)) return false;
+    std::string_view behind = all.substr(at + wanted.size());
+    return !behind.empty() && (behind.front() == '\0' || begins_arguments(behind.front(), wanted));
+  }
+  /// The first of a name's angle brackets, after the part that was asked for.
+  static bool begins_arguments(char behind, std::string_view wanted) {
+    return behind == '<' && !wanted.contains('<');
+  }
+
+  bool is_meant(std::string_view name, std::string_view wanted) {
+    is_too_large_ |= name.size() > room_;
+    if (is_too_large_) return false;
+    room_ -= name.size();
+    if (!name.starts_with(wanted)) return false;
+    return name.size() == wanted.size() || begins_arguments(name[wanted.size()], wanted);
   }
 
   void add_name(std::string_view name) {
@@ -361,7 +407,7 @@ bool FunctionIndex::may_name(size_t unit, std::string_view name) const {
 }
 
 bool FunctionIndex::may_name(const DwarfUnit& unit, std::string_view name) {
-  return has_name(UnitNames(unit).read(), name);
+  return UnitNames(unit).has(name);
 }
 
 }  // namespace sonde

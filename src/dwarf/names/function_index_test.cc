@@ -36,7 +36,6 @@ class FunctionIndexTest : public ::testing::Test {
     withdraw_for_function_index(1.0);
     file_ = std::move(
         *DwarfFile::open(std::move(*ElfFile::open("/proc/self/exe")), DwarfFile::Kind::kWhole));
-    file_->read_type_roots();
   }
   static void TearDownTestSuite() { file_.reset(); }
 
@@ -77,6 +76,21 @@ TEST_F(FunctionIndexTest, HasTheNamesOfAllFunctionsWithCode) {
       EXPECT_TRUE(index.may_name(i, name.substr(0, name.find('<')))) << name;
     }
   EXPECT_GT(count, 100u);
+}
+
+/// Without an index, for one unit at a time.
+TEST_F(FunctionIndexTest, KnowsTheSameOfOneUnit) {
+  FunctionIndex index = FunctionIndex::read(*file_);
+  std::set<std::string_view> wanted{"main", "operator()", "withdraw_for_function_index<double>"};
+  for (const DwarfUnit& unit : file_->units()) {
+    std::set<std::string_view> names = names_in(unit);
+    if (names.empty()) continue;
+    wanted.insert({*names.begin(), names.begin()->substr(0, 4), *names.rbegin()});
+    if (wanted.size() > 16) break;
+  }
+  for (std::string_view name : wanted)
+    for (size_t i = 0; i < file_->units().size(); ++i)
+      EXPECT_EQ(FunctionIndex::may_name(file_->units()[i], name), index.may_name(i, name)) << name;
 }
 
 TEST_F(FunctionIndexTest, SelectsNoOtherUnits) {

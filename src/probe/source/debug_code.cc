@@ -3,7 +3,6 @@
 #include <dwarf.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "base/parallel.h"
 #include "base/text.h"
@@ -122,16 +121,17 @@ Result<std::unique_ptr<DebugCode>> DebugCode::open(const std::string& path,
                                                    const std::string& object_cache) {
   ElfFile elf = TRY(ElfFile::open(path));
   std::unique_ptr<DwarfFile> supplement = find_supplement(elf, places);
-  auto file = TRY(DwarfFile::open(std::move(elf), DwarfFile::Kind::kWhole, std::move(supplement)));
-  file->read_type_roots();
+  DebugIndex index(elf, object_cache);
+  auto file = TRY(DwarfFile::open(std::move(elf), DwarfFile::Kind::kWhole, std::move(supplement),
+                                  index.units()));
   return std::unique_ptr<DebugCode>(
-      new DebugCode(std::move(file), path, places.root, object_cache));
+      new DebugCode(std::move(file), std::move(index), path, places.root));
 }
 
-DebugCode::DebugCode(std::unique_ptr<DwarfFile> file, std::string program, std::string root,
-                     std::string object_cache)
-    : file_(std::move(file)),
-      cache_(std::move(object_cache)),
+DebugCode::DebugCode(std::unique_ptr<DwarfFile> file, DebugIndex index, std::string program,
+                     std::string root)
+    : index_(std::move(index)),
+      file_(std::move(file)),
       split_(std::move(program), std::move(root)) {
   for (const DwarfUnit& unit : file_->units())
     if (unit.abbrevs != nullptr && unit.tag != DW_TAG_partial_unit && !unit.signature)
@@ -142,27 +142,8 @@ DebugCode::DebugCode(std::unique_ptr<DwarfFile> file, std::string program, std::
 std::optional<NameSearch> DebugCode::search_for(std::string_view function) {
   if (has_glob(function)) return std::nullopt;
   std::string path = plain_function_path(function);
-  return std::optional<NameSearch>(std::in_place, *file_, last_of_path(path), function_index());
-}
-
-/// Null if there is none: of a small file, and of one that is asked for the first time. Reading all
-/// entries takes longer than looking for one name, and many objects are asked only once.
-const FunctionIndex* DebugCode::function_index() {
-  constexpr std::string_view kKind = "functions";
-  constexpr size_t kLeastBytes = size_t{4} << 20;
-  if (!std::exchange(knows_index_, true)) {
-    std::string_view build_id = file_->elf().build_id();
-    bool is_large = file_->section(DwarfSection::kInfo).size() >= kLeastBytes;
-    if (!is_large || !cache_.keeps(build_id)) return nullptr;
-    kept_index_ = cache_.find(build_id, kKind, FunctionIndex::kPackedVersion);
-    bool was_asked = kept_index_.has_value();  // what is kept then is empty
-    if (was_asked) index_ = FunctionIndex::restore(kept_index_->bytes(), *file_);
-    if (index_) return &*index_;
-    if (was_asked) index_ = FunctionIndex::read(*file_);
-    cache_.keep(build_id, kKind, FunctionIndex::kPackedVersion,
-                index_ ? index_->pack(*file_) : std::vector<std::byte>());
-  }
-  return index_ ? &*index_ : nullptr;
+  return std::optional<NameSearch>(std::in_place, *file_, last_of_path(path),
+                                   index_.functions(*file_));
 }
 
 void DebugCode::visit_units_naming(std::string_view function,

@@ -5,8 +5,8 @@
 //   auto debug = TRY(DebugCode::open("/usr/lib/debug/…", {}));
 //   for (SourceUnit* unit : debug->units_naming("malloc")) … unit->code() …
 //
-// Opening reads the first entry of each unit. What is known of a unit beyond that is read when it
-// is asked for. Not thread-safe.
+// Opening reads the first entry of each unit, or what an earlier command kept of them. What is
+// known of a unit beyond that is read when it is asked for. Not thread-safe.
 #pragma once
 
 #include <functional>
@@ -19,13 +19,12 @@
 #include <vector>
 
 #include "dwarf/line_index.h"
-#include "dwarf/names/function_index.h"
 #include "dwarf/names/function_names.h"
 #include "dwarf/split_units.h"
 #include "dwarf/statement_rows.h"
 #include "dwarf/unit_code.h"
+#include "probe/source/debug_index.h"
 #include "probe/source/name_search.h"
-#include "store/object_cache.h"
 
 namespace sonde {
 
@@ -82,8 +81,9 @@ struct NamedFunctions {
 
 class DebugCode {
  public:
-  /// kNotFound if the file has no debug information. The names of a large file's functions come
-  /// from the disk cache in the directory `object_cache`, or go there; empty: there is none.
+  /// kNotFound if the file has no debug information. The units of a large file, and the names of
+  /// its functions, come from the disk cache in the directory `object_cache`, or go there; empty:
+  /// there is none.
   static Result<std::unique_ptr<DebugCode>> open(const std::string& path,
                                                  const DwarfLocations& places,
                                                  const std::string& object_cache = {});
@@ -106,17 +106,12 @@ class DebugCode {
 
  private:
   friend class SourceUnit;
-  DebugCode(std::unique_ptr<DwarfFile> file, std::string program, std::string root,
-            std::string object_cache);
+  DebugCode(std::unique_ptr<DwarfFile> file, DebugIndex index, std::string program,
+            std::string root);
   [[nodiscard]] std::optional<NameSearch> search_for(std::string_view function);
-  const FunctionIndex* function_index();
-  [[nodiscard]] bool is_one_of_many() const { return units_.size() > 1; }
 
+  DebugIndex index_;
   std::unique_ptr<DwarfFile> file_;
-  ObjectCache cache_;
-  bool knows_index_ = false;
-  std::optional<RetainedObject> kept_index_;
-  std::optional<FunctionIndex> index_;
   SplitUnits split_;
   std::vector<std::unique_ptr<SourceUnit>> units_;
   std::map<const DwarfUnit*, std::unique_ptr<LineProgram>> programs_;
