@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "elf/basic_block_map.h"
 #include "elf/dynamic.h"
 #include "elf/elf_file.h"
 #include "elf/plt.h"
@@ -18,6 +19,7 @@ FUZZ_TARGET(elf)(const uint8_t* data, size_t size) {
   (void)file->debug_link();
   (void)sdt_notes(*file);
   (void)dynamic_info(*file);
+  (void)BasicBlockMap::read(*file);
   for (const ElfSection& section : file->sections()) (void)file->relocations(section);
   for (uint64_t at : {uint64_t{0}, uint64_t{size}, file->entry(), UINT64_MAX}) {
     (void)file->segments().addr_of(FileOffset(at));

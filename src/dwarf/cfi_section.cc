@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/number_hash.h"
-#include "dwarf/leb128.h"
+#include "elf/leb128.h"
 
 namespace sonde {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "dwarf/entry_cursor.h"
-#include "dwarf/leb128.h"
+#include "elf/leb128.h"
 
 namespace sonde {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "dwarf/leb128.h"
+#include "elf/leb128.h"
 
 namespace sonde {
 

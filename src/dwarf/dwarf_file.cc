@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "dwarf/leb128.h"
 #include "dwarf/unit_table.h"
 #include "elf/compressed_section.h"
+#include "elf/leb128.h"
 #include "elf/relocatable.h"
 
 namespace sonde {

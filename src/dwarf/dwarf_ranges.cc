@@ -2,7 +2,7 @@
 
 #include <dwarf.h>
 
-#include "dwarf/leb128.h"
+#include "elf/leb128.h"
 
 namespace sonde {
 namespace {

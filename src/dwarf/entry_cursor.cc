@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <span>
 
-#include "dwarf/leb128.h"
+#include "elf/leb128.h"
 
 namespace sonde {
 namespace {

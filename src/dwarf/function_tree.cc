@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "dwarf/dwarf_ranges.h"
-#include "dwarf/leb128.h"
 #include "dwarf/line_program.h"
 #include "dwarf/names/function_names.h"
+#include "elf/leb128.h"
 
 namespace sonde {
 namespace {

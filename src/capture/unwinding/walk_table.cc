@@ -4,7 +4,7 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "dwarf/leb128.h"
+#include "elf/leb128.h"
 
 namespace sonde {
 namespace {

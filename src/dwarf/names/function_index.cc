@@ -7,9 +7,9 @@
 
 #include "base/parallel.h"
 #include "dwarf/entry_cursor.h"
-#include "dwarf/leb128.h"
 #include "dwarf/packed_table.h"
 #include "dwarf/unit_code.h"
+#include "elf/leb128.h"
 
 namespace sonde {
 namespace {

@@ -3,7 +3,7 @@
 #include <dwarf.h>
 
 #include "dwarf/entry_cursor.h"
-#include "dwarf/leb128.h"
+#include "elf/leb128.h"
 
 namespace sonde {
 namespace {

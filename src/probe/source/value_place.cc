@@ -3,8 +3,8 @@
 #include <dwarf.h>
 
 #include "dwarf/entry_cursor.h"
-#include "dwarf/leb128.h"
 #include "dwarf/variable_location.h"
+#include "elf/leb128.h"
 
 namespace sonde {
 namespace {
