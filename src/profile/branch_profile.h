@@ -57,7 +57,11 @@ struct BranchTotals {
   uint64_t broken = 0;   // stretches that no code can have: it ends before its start, or is endless
 };
 
-/// Counts the branch stacks of all samples.
+/// Of an instruction trace: every branch that was taken.
+[[nodiscard]] ItraceOptions trace_of_branches();
+
+/// Counts the branches of all samples: those of an instruction trace, of which the session was
+/// opened with trace_of_branches(), each once, or else those of branch stacks.
 [[nodiscard]] BranchProfile profile_branches(const Session& session, BranchTotals& totals);
 
 }  // namespace sonde
