@@ -122,6 +122,7 @@ SamplePassOptions Session::State::pass_options(bool only_sums) const {
           options.max_stack,
           abi::arch_from_machine(recording.features().arch.value_or("")),
           &*cfi,
+          options.merge_unmapped,
           recording.goes_on(),
           options.merge_deferred,
           options.stitch_calls,
@@ -267,6 +268,7 @@ void Session::State::open_whole() {
   read_batch(0);
   if (!symbolizer) make_symbolizer();
   resolve_frames(0, true);
+  pass.frames.end_interning();
 }
 
 void Session::State::take_batch(const std::vector<RecordBlock>& blocks) {

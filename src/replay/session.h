@@ -45,6 +45,9 @@ struct SessionOptions {
   bool only_sums = false;   // only what sums of stacks need (SampleColumns)
   bool by_place = false;  // count samples by place where possible (SampleColumns); needs only_sums,
                           // and no chains
+  /// All addresses at which nothing was mapped in a process are one frame, without an address.
+  /// Chains of code without frame pointers are full of them.
+  bool merge_unmapped = false;
   /// If set, only samples of functions of this name need frames (see count_function). Takes effect
   /// if samples are counted by place and nothing prevents it: see has_one_function().
   std::optional<std::string> only_function = std::nullopt;

@@ -156,6 +156,8 @@ class ProfileOpener {
     how.only_sums = !stacks.want_samples && !stacks.spelling.pid && !stacks.spelling.tid &&
                     !stacks.wait_reasons && !options.make_filter && !options.make_profile &&
                     !options.on_recording;
+    how.merge_unmapped = how.only_sums && !stacks.want_addresses && !stacks.spelling.addresses &&
+                         !stacks.spelling.lines;
     Session session = TRY(Session::open(path, how, env_));
     if (options.make_filter) stacks.filter = TRY(options.make_filter(session));
     StackProfile profile = TRY(options.make_profile ? options.make_profile(session, stacks)

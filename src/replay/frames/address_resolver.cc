@@ -51,8 +51,8 @@ BootCode BootCode::of(const Machine& machine) {
   return {kernel, begin, begin < kModules ? std::min(end, kModules) : end};
 }
 
-AddressResolver::AddressResolver(const Machine& machine, FrameTable& frames)
-    : machine_(machine), frames_(frames), comms_(kCommSlots) {}
+AddressResolver::AddressResolver(const Machine& machine, FrameTable& frames, bool merge_unmapped)
+    : machine_(machine), frames_(frames), merge_unmapped_(merge_unmapped), comms_(kCommSlots) {}
 
 FrameId AddressResolver::resolve_elsewhere(uint64_t address, uint16_t cpu_mode) {
   if (address == previous_.address && cpu_mode == previous_.cpu_mode) return previous_.frame;
@@ -70,13 +70,12 @@ FrameId AddressResolver::resolve_anew(uint64_t address, uint16_t cpu_mode) {
   CachedMapping& cached = slot_of(space, address);
   if (holds(cached, space, address) && !may_be_elsewhere(cached, user)) [[likely]] {
     if (cached.region == nullptr)
-      return frames_.intern(cached.dso, address + cached.delta,
-                            user ? FrameLevel::kUser : FrameLevel::kKernel);
+      return intern(
+          {cached.dso, address + cached.delta, user ? FrameLevel::kUser : FrameLevel::kKernel});
     here_ = {cached.start, cached.end - cached.start, cached.delta, cached.region, cpu_mode};
     return frames_.intern(*cached.region, address + cached.delta);
   }
-  Place place = locate_and_cache(space, address, cpu_mode, cached);
-  return frames_.intern(place.dso, place.address, place.level);
+  return intern(locate_and_cache(space, address, cpu_mode, cached));
 }
 
 Place AddressResolver::locate_and_cache(SpaceId space, uint64_t address, uint16_t cpu_mode,

@@ -67,7 +67,9 @@ struct BootCode {
 
 class AddressResolver {
  public:
-  AddressResolver(const Machine& machine, FrameTable& frames);
+  /// `merge_unmapped`: all addresses at which nothing was mapped in a process are one frame, with
+  /// the address 0.
+  AddressResolver(const Machine& machine, FrameTable& frames, bool merge_unmapped = false);
 
   /// Sets whose sample is being resolved. A sample taken in the kernel may come from execve itself:
   /// the user part of its chain still belongs to the image that is being replaced.
@@ -133,6 +135,10 @@ class AddressResolver {
   [[nodiscard]] bool may_be_elsewhere(const CachedMapping& cached, bool user) const {
     return !cached.dso.valid() && user && may_be_execve_;
   }
+  [[nodiscard]] FrameId intern(const Place& place) const {
+    bool merges = merge_unmapped_ && !place.dso.valid() && place.level == FrameLevel::kUser;
+    return frames_.intern(place.dso, merges ? 0 : place.address, place.level);
+  }
   FrameId resolve_elsewhere(uint64_t address, uint16_t cpu_mode);
   FrameId resolve_anew(uint64_t address, uint16_t cpu_mode);
   Place locate_and_cache(SpaceId space, uint64_t address, uint16_t cpu_mode, CachedMapping& cached);
@@ -142,6 +148,7 @@ class AddressResolver {
 
   const Machine& machine_;
   FrameTable& frames_;
+  bool merge_unmapped_;
   Here here_;          // for the process and time last entered
   Previous previous_;  // the same
   std::array<CachedMapping, kMappingSlots> mappings_;

@@ -26,6 +26,7 @@ FrameRegion* FrameTable::region_of(DsoId dso, uint64_t address, FrameLevel level
 }
 
 FrameId FrameTable::intern_anywhere(DsoId dso, uint64_t address, FrameLevel level) {
+  CHECK(!slots_.empty());
   uint32_t where = where_of(dso, level);
   size_t slot = first_slot(address, where);
   for (; slots_[slot].frame.valid(); slot = (slot + 1) & (slots_.size() - 1)) {
@@ -34,7 +35,7 @@ FrameId FrameTable::intern_anywhere(DsoId dso, uint64_t address, FrameLevel leve
   }
   FrameId id = add(dso, address, level);
   slots_[slot] = {address, where, id};
-  if (++used_slots_ * 2 > slots_.size()) grow();
+  if (++used_slots_ * 3 > slots_.size() * 2) grow();
   return id;
 }
 
@@ -62,7 +63,7 @@ FrameId FrameTable::add(FrameRegion& region, size_t slot, uint64_t address) {
 }
 
 void FrameRegion::grow() {
-  std::vector<HalfSlot> old(slots_.size() * 2);
+  LargeVector<HalfSlot> old(slots_.size() * 2);
   old.swap(slots_);
   --shift_;
   for (const HalfSlot& seen : old) {
@@ -74,7 +75,7 @@ void FrameRegion::grow() {
 }
 
 void FrameTable::grow() {
-  std::vector<Slot> old(slots_.size() * 2);
+  LargeVector<Slot> old(slots_.size() * 2);
   old.swap(slots_);
   --shift_;
   for (const Slot& seen : old) {
@@ -83,6 +84,12 @@ void FrameTable::grow() {
     while (slots_[slot].frame.valid()) slot = (slot + 1) & (slots_.size() - 1);
     slots_[slot] = seen;
   }
+}
+
+void FrameTable::end_interning() {
+  slots_ = {};
+  regions_.clear();
+  region_of_.clear();
 }
 
 void FrameTable::resolve_symbols(const Symbolizer& symbolizer, size_t first) {
@@ -110,7 +117,7 @@ uint32_t ChainTable::hash_of(std::span<const FrameId> chain) {
 }
 
 ChainId ChainTable::intern(std::span<const FrameId> chain, uint32_t hash) {
-  CHECK(appended_.empty());
+  CHECK(appended_.empty() && !slots_.empty());
   size_t mask = slots_.size() - 1;
   size_t slot = hash >> shift_;
   for (; slots_[slot].chain.valid(); slot = (slot + 1) & mask) {
@@ -184,6 +191,17 @@ std::span<const FrameId> ChainTable::appended_chain(size_t index) const {
   auto above = std::ranges::upper_bound(appended_, index, {}, &Appended::first);
   const Appended& part = *std::prev(above);
   return span_of(part.frames, part.offsets, index - part.first);
+}
+
+void ChainTable::prefetch(ChainId id) const {
+  size_t i = id.index();
+  const LargeVector<uint64_t>* offsets = &offsets_;
+  for (const Appended& part : appended_)
+    if (part.first <= id.index()) {
+      offsets = &part.offsets;
+      i = id.index() - part.first;
+    }
+  __builtin_prefetch(offsets->data() + i);
 }
 
 void ChainTable::expect(size_t chains, size_t frames) {

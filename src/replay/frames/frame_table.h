@@ -8,6 +8,7 @@
 // its id.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -64,7 +65,7 @@ class FrameRegion {
   DsoId dso_;
   FrameLevel level_ = FrameLevel::kUnknown;
   size_t used_ = 0;
-  std::vector<HalfSlot> slots_ = std::vector<HalfSlot>(kFirstSlots);  // at most half full
+  LargeVector<HalfSlot> slots_ = LargeVector<HalfSlot>(kFirstSlots);  // at most half full
   int shift_ = 28;                                                    // 32 - log2 of the slots
 };
 
@@ -90,6 +91,11 @@ class FrameTable {
   FrameId add_inlined(FrameId at, SymbolId symbol);
   /// Puts a frame that has no DSO into one, at the same address.
   void place_in(DsoId dso, FrameId id) { frames_[id.index()].dso = dso; }
+  /// Reserves address space for this many frames, so that growing does not copy; uses no memory
+  /// yet.
+  void expect(size_t frames) { frames_.reserve(std::min(frames, kMostExpected)); }
+  /// Gives back the memory by which frames are found; intern() must not be called after this.
+  void end_interning();
   /// Sets the symbols of the frames from `first` on; the DSOs must be loaded.
   void resolve_symbols(const Symbolizer& symbolizer, size_t first);
 
@@ -102,6 +108,7 @@ class FrameTable {
     FrameId frame;
   };
   static constexpr uint32_t kFree = 7;  // no level has this number
+  static constexpr size_t kMostExpected = size_t{1} << 24;
   static constexpr size_t kFirstSlots = 1024;
 
   /// DSO and level in one word. There are far fewer than 2^29 DSOs; all invalid ones give the same
@@ -116,7 +123,7 @@ class FrameTable {
   void grow();
 
   std::vector<Frame> frames_;
-  std::vector<Slot> slots_ = std::vector<Slot>(kFirstSlots);  // open addressing, at most half full
+  LargeVector<Slot> slots_ = LargeVector<Slot>(kFirstSlots);  // open addressing
   size_t used_slots_ = 0;
   int shift_ = 54;  // 64 - log2 of the slots
   std::deque<FrameRegion> regions_;
@@ -170,9 +177,11 @@ class ChainTable {
     return i + 1 < offsets_.size() ? span_of(frames_, offsets_, i) : appended_chain(i);
   }
   [[nodiscard]] size_t size() const { return offsets_.size() - 1 + appended_size_; }
+  /// For a chain that will be looked up soon.
+  void prefetch(ChainId id) const;
   /// Over all chains.
   [[nodiscard]] size_t frame_count() const;
-  /// Finds or adds a chain; must not be called after append().
+  /// Finds or adds a chain; must not be called after append() or end_interning().
   ChainId intern(std::span<const FrameId> chain) { return intern(chain, hash_of(chain)); }
 
   /// The same in two steps: between `prefetch` and `intern` there is time for other work while the
@@ -187,6 +196,9 @@ class ChainTable {
   /// through `frame_of`.
   void append(ChainTable other);
   void renumber(std::span<const FrameId> frame_of);
+
+  /// Gives back the memory by which chains are found; intern() must not be called after this.
+  void end_interning() { slots_ = {}; }
 
   /// Forgets chains that were appended, and keeps the memory.
   void clear();

@@ -97,7 +97,7 @@ class Slice {
         options_(options),
         columns_(columns),
         losses_(losses),
-        resolver_(machine, frames),
+        resolver_(machine, frames, options.merge_unmapped),
         chain_builder_(sources, resolver_, frames, losses) {}
   Slice(const Slice&) = delete;
   Slice& operator=(const Slice&) = delete;
@@ -122,6 +122,7 @@ class Slice {
     }
     release(mapped_from, end_block);
     queue_.flush();
+    chains.end_interning();
     rows = row_ - first_row;
   }
 
@@ -169,12 +170,15 @@ class Slice {
   uint64_t first_time = UINT64_MAX, last_time = 0;
 
  private:
-  /// Upper bound: every word of the records is an address, and no chain repeats.
+  /// Upper bound of chains: every word of the records is an address, and no chain repeats. Places
+  /// do repeat.
   void expect_chains(size_t first_block, size_t end_block) {
     size_t bytes = 0;
     for (size_t block = first_block; block < end_block; ++block)
       bytes += recording_.blocks()[block].bytes.size();
     chains.expect(sideband_.samples_before[end_block] - first_row, bytes / sizeof(uint64_t));
+    constexpr size_t kWordsPerPlace = 16;
+    frames.expect(bytes / sizeof(uint64_t) / kWordsPerPlace);
   }
 
   void release(size_t first_block, size_t end_block) const {

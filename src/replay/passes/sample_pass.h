@@ -20,6 +20,7 @@ struct SamplePassOptions {
   uint32_t max_stack = UINT32_MAX;
   abi::Arch arch = abi::Arch::kUnknown;  // of the recording
   const ObjectCfi* cfi = nullptr;        // null: copied stacks are not unwound
+  bool merge_unmapped = false;           // see SessionOptions
   bool more_follows = false;             // this is one round of a pipe, others follow
   bool merge_deferred = true;            // merge user parts that come in separate records
   bool stitch_calls = false;             // `--call-graph lbr`: with those of preceding samples

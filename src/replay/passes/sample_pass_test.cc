@@ -148,6 +148,27 @@ TEST_F(ManySamples, TheNumberOfSlicesDoesNotShow) {
   }
 }
 
+TEST_F(ManySamples, WhatIsNotMappedIsOneFrameIfRequested) {
+  SamplePassResult whole = read({}, 1);
+  auto same_place = [&](const Frame& merged, const Frame& own) {
+    return merged.dso == own.dso && merged.level == own.level &&
+           merged.address == (own.dso.valid() ? own.address : 0);
+  };
+  SamplePassOptions options;
+  options.merge_unmapped = true;
+  for (size_t slices : {1u, 5u}) {
+    SamplePassResult merged = read(options, slices);
+    EXPECT_EQ(std::ranges::count(merged.frames.all(), DsoId(), &Frame::dso), 1);
+    EXPECT_LT(merged.frames.size(), whole.frames.size());
+    ASSERT_EQ(merged.samples.size(), whole.samples.size());
+    for (size_t i = 0; i < whole.samples.size(); ++i)
+      ASSERT_TRUE(std::ranges::equal(
+          merged.chains[merged.samples.chain[i]], whole.chains[whole.samples.chain[i]], same_place,
+          [&](FrameId id) { return merged.frames[id]; },
+          [&](FrameId id) { return whole.frames[id]; }));
+  }
+}
+
 /// The samples that a whole pass resolves, one by one, by time.
 class BatchedSamples : public ManySamples {
  protected:
