@@ -10,7 +10,6 @@
 
 #include <xxhash.h>
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -22,22 +21,17 @@ namespace sonde {
 /// Ids by the hash of what they stand for.
 class IdTable {
  public:
-  /// The id whose value is the one looked for, according to `equal(id)`; if there is none, a new
-  /// one: the number of those before it.
+  /// The id whose value is the one looked for, according to `equal(id)`; if there is none, `next`,
+  /// which from now on has that value.
   template <typename Equal>
-  uint32_t find_or_add(uint32_t hash, const Equal& equal) {
+  uint32_t find_or_add(uint32_t hash, uint32_t next, const Equal& equal) {
     size_t mask = slots_.size() - 1;
     for (size_t at = hash & mask;; at = (at + 1) & mask) {
       const Slot& slot = slots_[at];
-      if (slot.id == kEmpty) return add(hash, at);
+      if (slot.id == kEmpty) return add(hash, at, next);
       if (slot.hash == hash && equal(slot.id)) return slot.id;
     }
   }
-  /// Makes room for that many, so that slots are not copied on the way there.
-  void reserve(size_t count) {
-    if (size_t wanted = std::bit_ceil(count * 2 + 1); wanted > slots_.size()) grow(wanted);
-  }
-  [[nodiscard]] size_t size() const { return count_; }
 
  private:
   static constexpr uint32_t kEmpty = UINT32_MAX;
@@ -49,10 +43,9 @@ class IdTable {
     uint32_t id = kEmpty;
   };
 
-  uint32_t add(uint32_t hash, size_t at) {
-    auto id = static_cast<uint32_t>(count_++);
+  uint32_t add(uint32_t hash, size_t at, uint32_t id) {
     slots_[at] = {hash, id};
-    if (count_ * 2 > slots_.size()) grow(slots_.size() * 2);
+    if (++count_ * 3 > slots_.size() * 2) grow(slots_.size() * 2);
     return id;
   }
   void grow(size_t wanted) {
@@ -69,7 +62,7 @@ class IdTable {
 
   size_t count_ = 0;
   LargeVector<Slot> slots_ =
-      LargeVector<Slot>(kInitialSlots);  // open addressing, at most half full
+      LargeVector<Slot>(kInitialSlots);  // open addressing, at most two thirds full
 };
 
 class Interner {
@@ -77,21 +70,24 @@ class Interner {
   explicit Interner(size_t arity) : arity_(arity) {}
 
   uint32_t intern(std::span<const uint64_t> tuple) {
-    uint32_t id = ids_.find_or_add(hash_of(tuple),
+    uint32_t id = ids_.find_or_add(hash_of(tuple), count_,
                                    [&](uint32_t known) { return equal(known, tuple.data()); });
-    if (size_t{id} * arity_ == values_.size())
-      values_.insert(values_.end(), tuple.begin(), tuple.end());
-    return id;
+    return id == count_ ? append(tuple) : id;
   }
   uint32_t intern(std::initializer_list<uint64_t> tuple) {
     return intern(std::span(tuple.begin(), tuple.size()));
   }
 
-  /// Makes room for that many tuples, so that slots are not copied on the way there.
-  void reserve(size_t count) {
-    values_.reserve(count * arity_);
-    ids_.reserve(count);
+  /// Adds a tuple that is known to be new, and that intern() will never be asked for: it is not
+  /// looked up.
+  uint32_t append(std::span<const uint64_t> tuple) {
+    values_.insert(values_.end(), tuple.begin(), tuple.end());
+    return count_++;
   }
+
+  /// Reserves address space for that many tuples, so that growing does not copy; uses no memory
+  /// yet.
+  void expect(size_t count) { values_.reserve(count * arity_); }
 
   [[nodiscard]] std::span<const uint64_t> at(uint32_t id) const {
     return {values_.data() + size_t{id} * arity_, arity_};
@@ -99,7 +95,7 @@ class Interner {
   [[nodiscard]] bool is(uint32_t id, std::span<const uint64_t> tuple) const {
     return equal(id, tuple.data());
   }
-  [[nodiscard]] size_t size() const { return ids_.size(); }
+  [[nodiscard]] size_t size() const { return count_; }
   [[nodiscard]] size_t arity() const { return arity_; }
 
   [[nodiscard]] static uint32_t hash_of(std::span<const uint64_t> tuple) {
@@ -120,6 +116,7 @@ class Interner {
   }
 
   size_t arity_;
+  uint32_t count_ = 0;
   LargeVector<uint64_t> values_;
   IdTable ids_;
 };

@@ -32,8 +32,8 @@ class KeySet {
   uint32_t place_key_of(const CodePlace& place);
   /// Whether all places with the same symbol have the same key.
   [[nodiscard]] bool places_by_symbol() const { return places_by_symbol_; }
-  /// At least this many places will be asked for.
-  void expect_places(size_t count) { places_.reserve(count); }
+  /// About this many places will be asked for at most: reserves address space for them.
+  void expect_places(size_t count);
   [[nodiscard]] size_t group_count() const { return groups_.size(); }
   [[nodiscard]] size_t place_key_count() const { return places_.size(); }
 
@@ -42,10 +42,14 @@ class KeySet {
     const Slot& slot = keys_[i];
     return slot.of_place ? places_.at(place_key)[slot.index] : groups_.at(group)[slot.index];
   }
+  void prefetch(uint32_t place_key) const {
+    if (place_count_ > 0) __builtin_prefetch(places_.at(place_key).data());
+  }
   [[nodiscard]] const ProfileInput& input() const { return input_; }
 
  private:
   uint32_t intern(const CodePlace& place);
+  static constexpr uint32_t kNone = UINT32_MAX;
 
   struct Slot {
     std::unique_ptr<SortKey> key;
@@ -60,8 +64,12 @@ class KeySet {
   Interner groups_{0};
   Interner places_{0};
   tsl::robin_map<uint32_t, uint32_t, NumberHash> place_of_symbol_;  // if `places_by_symbol_`
+  // The key that numbers places tells nearly all of them apart: the first place key with each of
+  // its values is found without hashing. kNone: there is no such key, or no place with that value.
+  uint32_t numbering_ = kNone;  // index in the tuples of places
+  LargeVector<uint32_t> first_with_number_;
   std::vector<uint64_t> tuple_;
-  uint32_t last_group_ = UINT32_MAX;
+  uint32_t last_group_ = kNone;
 };
 
 }  // namespace sonde

@@ -113,6 +113,12 @@ class SymbolKey : public PlaceKey {
   using PlaceKey::PlaceKey;
 
   [[nodiscard]] bool is_of_symbol() const override { return true; }
+  [[nodiscard]] bool numbers_places() const override { return true; }
+  void expect_places(size_t count) override {
+    bare_.expect(count);
+    place_of_bare_.reserve(count);
+    places_.reserve(count);
+  }
   uint64_t of_place(const CodePlace& place) override {
     constexpr uint64_t kOfName = uint64_t{1} << 32;
     const Frame& where = input_.frame(place.frame);
@@ -201,6 +207,14 @@ class SymbolKey : public PlaceKey {
   void text_of_row(uint64_t value, uint32_t first_sample, std::string& out) const override {
     const Place& place = places_[value];
     append_place(place, place.is_bare() ? level_in_row(place, first_sample) : place.level, out);
+  }
+
+  /// In rounds, each of which reads what the one before has fetched.
+  void prefetch(std::span<const RowValue> rows) const override {
+    for (const RowValue& row : rows) __builtin_prefetch(&places_[row.value]);
+    for_bare(rows, [this](uint32_t sample) { prefetch_sample(sample); });
+    for_bare(rows, [this](uint32_t sample) { prefetch_chain(sample); });
+    for_bare(rows, [this](uint32_t sample) { prefetch_steps(sample); });
   }
 
   /// Functions move between builds; their names stay the same.
@@ -303,6 +317,29 @@ class SymbolKey : public PlaceKey {
       append_address(place.ip, out);
     else
       out += function(place).name;
+  }
+
+  template <typename Body>
+  void for_bare(std::span<const RowValue> rows, const Body& body) const {
+    for (const RowValue& row : rows)
+      if (places_[row.value].is_bare()) body(row.first_sample);
+  }
+  void prefetch_sample(uint32_t sample) const {
+    const SampleColumns& samples = input_.samples;
+    __builtin_prefetch(&samples.leaf[sample]);
+    if (!samples.chain.empty()) __builtin_prefetch(&samples.chain[sample]);
+  }
+  void prefetch_chain(uint32_t sample) const {
+    std::call_once(briefs_made_, [this] { make_briefs(); });
+    __builtin_prefetch(&briefs_[input_.samples.leaf[sample].index()]);
+    if (ChainId chain = input_.samples.chain_of(sample); chain.valid())
+      input_.chains.prefetch(chain);
+  }
+  void prefetch_steps(uint32_t sample) const {
+    ChainId chain = input_.samples.chain_of(sample);
+    if (!chain.valid()) return;
+    std::span<const FrameId> steps = input_.chains[chain];
+    __builtin_prefetch(settings_.caller_order ? steps.data() + steps.size() - 1 : steps.data());
   }
 
   /// The level of an address without a symbol, in the sample that made a row of it. For a caller

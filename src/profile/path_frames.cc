@@ -13,12 +13,29 @@ PathFrames::PathFrames(const ProfileInput& input, KeySet& keys, CallKey kind)
   // Each address without a symbol is a place of its own.
   auto addresses = static_cast<size_t>(std::ranges::count_if(
       input.frames, [](const Frame& frame) { return !frame.symbol.valid(); }));
-  keys_.expect_places(addresses);
+  // In objects, it is one for each process that has the object at another address.
+  constexpr size_t kAddressesOfPlace = 2;
+  size_t places = addresses * kAddressesOfPlace;
   // Reserves only address space, so that growing does not copy.
-  calls_.reserve(addresses);
-  key_of_call_.reserve(addresses);
-  calls_of_keys_.reserve(addresses);
-  places_of_keys_.reserve(addresses);
+  keys_.expect_places(places);
+  calls_.reserve(places);
+  key_of_call_.reserve(places);
+  calls_of_keys_.reserve(places);
+  places_of_keys_.reserve(places);
+  for (const Frame& frame : input.frames)
+    if (!frame.dso.valid() && frame.level != FrameLevel::kUser)
+      strays_elsewhere_.insert(frame.address);
+}
+
+void PathFrames::end_learning() {
+  own_key_of_frame_ = {};
+  places_ = Interner(2);
+  last_step_ = {};
+  call_ids_ = {};
+  strays_elsewhere_ = {};
+  key_of_symbol_ = {};
+  more_keys_ = Interner(2);
+  keys_of_more_ = {};
 }
 
 bool PathFrames::needs_address(const Frame& frame) const {
@@ -113,12 +130,24 @@ uint32_t PathFrames::call_for(const CodePlace& place) {
     call.order = frame.symbol_start;
   else if (frame.dso.valid() && kind_ != CallKey::kAddress)
     call.order = frame.address;
-  Identity identity = identity_of(call);
-  uint32_t id = call_ids_.find_or_add(Interner::hash_of(identity), [&](uint32_t known) {
-    return identity_of(calls_[known]) == identity;
-  });
-  if (id == calls_.size()) calls_.push_back(call);
+  auto next = static_cast<uint32_t>(calls_.size());
+  uint32_t id = next;
+  if (!is_only_call_at(frame)) {
+    Identity identity = identity_of(call);
+    id = call_ids_.find_or_add(Interner::hash_of(identity), next, [&](uint32_t known) {
+      return identity_of(calls_[known]) == identity;
+    });
+  }
+  if (id == next) calls_.push_back(call);
   return id;
+}
+
+/// Where nothing was mapped, the address makes the call, and there is one frame for it, unless
+/// another level has it, too. Chains that went astray have a million such addresses: none needs to
+/// be looked up.
+bool PathFrames::is_only_call_at(const Frame& frame) const {
+  return kind_ != CallKey::kAddress && !frame.dso.valid() && frame.level == FrameLevel::kUser &&
+         !strays_elsewhere_.contains(frame.address);
 }
 
 int PathFrames::compare_calls(uint32_t a, uint32_t b) const {

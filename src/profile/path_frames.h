@@ -12,6 +12,7 @@
 
 #include <array>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "profile/key_set.h"
@@ -43,6 +44,8 @@ class PathFrames {
         known = learn(frame) && known;
     return known;
   }
+  /// Gives back the memory by which steps are found: no other path will be learned.
+  void end_learning();
   FrameId step_of(const CodePlace& place, uint32_t owner = kNobody);
   /// The step of a frame whose address does not matter, or that step_of() had for this owner of
   /// addresses most recently.
@@ -79,6 +82,7 @@ class PathFrames {
   using Identity = std::array<uint64_t, 3>;
   [[nodiscard]] Identity identity_of(const Call& call) const;
   uint32_t call_for(const CodePlace& place);
+  [[nodiscard]] bool is_only_call_at(const Frame& frame) const;
   StringId srcline_of(const CodePlace& place) const;
 
   const ProfileInput& input_;
@@ -94,6 +98,8 @@ class PathFrames {
   };
   std::vector<Step> last_step_;  // by FrameId: successive processes ask for the same one
   IdTable call_ids_;
+  // Of frames without an object that are not user code.
+  std::unordered_set<uint64_t> strays_elsewhere_;
   LargeVector<Call> calls_;
   LargeVector<uint32_t> key_of_call_;  // the first of each call: most calls have but one place key
   tsl::robin_map<uint32_t, uint32_t, NumberHash> key_of_symbol_;  // where symbols determine keys

@@ -12,6 +12,7 @@ Profile build_profile(const ProfileInput& input, KeySet& keys, std::span<const u
   {
     UseCollector collector(input, keys, frames, profile.options_);
     PathUses uses = collector.collect(samples);
+    frames.end_learning();
     profile.tree_ = build_path_tree(uses, frames.keys_of_steps(), profile.options_, input.samples);
     profile.totals_ = uses.totals;
   }

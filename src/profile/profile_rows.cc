@@ -73,6 +73,9 @@ class RowBuilder {
 };
 
 ProfileRows RowBuilder::build() && {
+  // Takes only address space; growing would copy all rows several times.
+  size_t nodes = options_.children ? tree_.trie.size() : 0;
+  made_.rows.reserve(std::min(tree_.ends.size() + nodes, places_ * tree_.roots.size()));
   size_t end = 0;
   if (options_.children && options_.call_graph)
     row_of_occurrence_.resize(tree_.trie.size(), SpanTable::kNone);

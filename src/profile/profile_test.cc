@@ -108,8 +108,10 @@ class Recorded {
   std::vector<std::string_view> key_names = {"comm", "dso", "symbol"};
 
  private:
-  // Lower-case letters are functions; upper-case ones are addresses without a symbol.
+  // Lower-case letters are functions; upper-case ones are addresses without a symbol. Where nothing
+  // is mapped are digits: from 0 on those of user code, from 5 on the same addresses in the kernel.
   FrameId frame(char letter) {
+    if (letter >= '0' && letter <= '9') return stray(static_cast<size_t>(letter - '0'));
     auto [found, added] = frame_of_.try_emplace(letter, frames.size());
     if (added) {
       bool resolved = letter >= 'a';
@@ -119,6 +121,16 @@ class Recorded {
                  .address = (index + 1) * 0x100 + 4,
                  .symbol_start = resolved ? (index + 1) * 0x100 : 0,
                  .level = FrameLevel::kUser};
+      frames.push_back(made);
+    }
+    return FrameId(found->second);
+  }
+  FrameId stray(size_t digit) {
+    auto [found, added] = frame_of_.try_emplace(static_cast<char>('0' + digit), frames.size());
+    if (added) {
+      Frame made;
+      made.address = (digit % 5 + 1) * 0x100 + 4;
+      made.level = digit < 5 ? FrameLevel::kUser : FrameLevel::kKernel;
       frames.push_back(made);
     }
     return FrameId(found->second);
@@ -195,6 +207,33 @@ TEST(Profile, UnresolvedCallersAreToldApartByTheirRunTimeAddress) {
               ElementsAre("[.] 0x0000000000000204 2 2",
                           "[.] 0x0000000000005204 0 2",  // … and the path step shows this address
                           "[.] a 0 2"));
+}
+
+TEST(Profile, AddressesWhereNothingIsMappedAreOneCallOnAllLevels) {
+  Recorded recorded;
+  recorded.add("0a");
+  recorded.add("5a");
+  recorded.add("1a");
+  recorded.add("6");
+  Profile profile = recorded.profile({.children = true, .call_graph = true, .caller_order = true});
+  EXPECT_EQ(profile.frames().call_count(), 3U);
+  EXPECT_THAT(lines(recorded, profile),
+              ElementsAre("[.] 0x0000000000000104 0 2", "[.] 0x0000000000000204 1 2", "[.] a 3 3"));
+}
+
+TEST(Profile, OneAddressInAnObjectAndOutsideOfItIsTwoRowsOnlyByObject) {
+  for (bool by_object : {true, false}) {
+    Recorded recorded;
+    if (!by_object) recorded.key_names = {"comm", "symbol"};
+    recorded.add("B", 1);
+    recorded.add("1", 2);
+    recorded.add("B", 4);
+    recorded.add("a6", 8);  // the same address in the kernel
+    Profile profile = recorded.profile({});
+    std::vector<std::string> expected = {"[.] 0x0000000000000204 15 15"};
+    if (by_object) expected = {"[.] 0x0000000000000204 10 10", "[.] 0x0000000000000204 5 5"};
+    EXPECT_EQ(lines(recorded, profile), expected);
+  }
 }
 
 TEST(Profile, HiddenSamplesHideRowsButStayInTheTotal) {

@@ -95,6 +95,10 @@ class SortKey {
   [[nodiscard]] virtual bool is_of_place() const { return false; }
   /// A key of places whose value is the same for all places with the same symbol.
   [[nodiscard]] virtual bool is_of_symbol() const { return false; }
+  /// A key of places whose values are numbers, counted from 0, that differ for nearly all places.
+  [[nodiscard]] virtual bool numbers_places() const { return false; }
+  /// About this many places will be asked for at most: reserves address space for them.
+  virtual void expect_places(size_t /*count*/) {}
   /// The value of a row; called once per row.
   virtual uint64_t of_row(RowReader& row);
   /// The value of a place in code; called once per distinct place.
@@ -121,6 +125,13 @@ class SortKey {
   virtual void text_of_row(uint64_t value, uint32_t /*first_sample*/, std::string& out) const {
     text(value, out);
   }
+  /// Fetches from memory what text_of_row() looks at, for some rows together: one at a time, each
+  /// would wait for it several times.
+  struct RowValue {
+    uint64_t value;
+    uint32_t first_sample;
+  };
+  virtual void prefetch(std::span<const RowValue> /*rows*/) const {}
   /// The name of a value, valid across recordings: rows of two recordings whose keys have equal
   /// identities are the same row. Empty if the recording has no name for it; empty identities are
   /// equal, too.

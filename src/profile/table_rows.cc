@@ -98,6 +98,19 @@ uint64_t TableRows::weight(uint32_t row, size_t member, Weight weight) const {
   }
 }
 
+void TableRows::prefetch(std::span<const uint32_t> rows) const {
+  for (uint32_t row : rows) {
+    __builtin_prefetch(&rows_[row]);
+    __builtin_prefetch(&found_[row * members()]);
+  }
+  for (uint32_t row : rows) {
+    const auto* found = reinterpret_cast<const std::byte*>(rows_[row]);
+    __builtin_prefetch(found);
+    __builtin_prefetch(found + sizeof(Row) - 1);
+  }
+  for (uint32_t row : rows) keys_.prefetch(rows_[row]->place_key);
+}
+
 SourcePeriods TableRows::sources(uint32_t row) const {
   SourcePeriods sum;
   for (size_t member = 0; member < members(); ++member)

@@ -95,6 +95,8 @@ class TableRows {
   /// The row in the first member that has it: for names and widths.
   [[nodiscard]] const Row& any(uint32_t row) const { return *rows_[row]; }
   [[nodiscard]] bool hidden(uint32_t row) const { return rows_[row]->hidden; }
+  /// For rows that will be looked at soon.
+  void prefetch(std::span<const uint32_t> rows) const;
   [[nodiscard]] uint64_t value(uint32_t row, size_t key) const {
     return keys_.value(key, rows_[row]->group, rows_[row]->place_key);
   }

@@ -132,8 +132,12 @@ class TableFiller {
     if (plan_.call_graph) add_trees(report_, options_, plan_, data_.table_rows);
   }
   void add_rows(size_t first, size_t end, view::Table& table) const {
-    for (uint32_t row : std::span(data_.table_rows).subspan(first, end - first))
-      add_row(row, table);
+    constexpr size_t kAtOnce = 64;
+    for (size_t at = first; at < end; at += kAtOnce) {
+      auto rows = std::span(data_.table_rows).subspan(at, std::min(kAtOnce, end - at));
+      prefetch(rows);
+      for (uint32_t row : rows) add_row(row, table);
+    }
   }
 
  private:
@@ -166,6 +170,18 @@ class TableFiller {
       if (key == SIZE_MAX) continue;
       table.columns.push_back(key_column(data_, key));
       terms_.push_back(OrderTerm::of_key(key));
+    }
+  }
+
+  void prefetch(std::span<const uint32_t> rows) const {
+    data_.rows->prefetch(rows);
+    std::vector<SortKey::RowValue> values;
+    for (const OrderTerm& term : terms_) {
+      if (!term.is_key) continue;
+      values.clear();
+      for (uint32_t row : rows)
+        values.push_back({data_.rows->value(row, term.key), data_.rows->any(row).first_sample});
+      data_.keys.key(term.key).prefetch(values);
     }
   }
 
