@@ -42,6 +42,11 @@ class PtFuzzCount : public sonde::pt::FlowObserver {
   void transaction(bool, bool, std::optional<uint64_t>, uint64_t) override {}
   void ptwrite(std::optional<uint64_t>, uint64_t, uint64_t) override {}
   void core_frequency(uint32_t, uint64_t) override {}
+  void control_flow(const sonde::pt::ControlFlowEvent& event, std::optional<uint64_t>,
+                    uint64_t) override {
+    for (const sonde::pt::EventDatum& datum : event.data)
+      if (datum.type > 0x3f) __builtin_trap();
+  }
   void lost(sonde::pt::FlowError why, uint64_t, uint64_t) override {
     if (sonde::pt::describe(why).empty()) __builtin_trap();
   }
@@ -78,7 +83,9 @@ FUZZ_TARGET(pt)(const uint8_t* data, size_t size) {
   cycles.counts_cycles = size % 2 == 0;
   if (pt::can_follow()) (void)pt::follow_by_libipt(trace, cycles, code, count);
   // Also traces that `follow` would leave to libipt.
-  pt::walk(trace, {}, {.skd022 = true}, code, count);
+  pt::TraceSetup events;
+  events.traces_events = true;
+  pt::walk(trace, events, {.skd022 = true}, code, count);
   PtFuzzSkip skip(size);
   pt::walk(trace, {}, {}, code, skip);
   // In two pieces, so that packets lie in both.

@@ -73,6 +73,19 @@ class Trace:
         self.flush()
         self.bytes += bytes([0x02, opcode]) + payload.to_bytes(size, "little")
 
+    def event(self, kind, vector, has_ip):
+        """A CFE packet."""
+        self.extended(0x13, kind | (0x80 if has_ip else 0) | vector << 8, 2)
+
+    def datum(self, kind, payload):
+        """An EVD packet."""
+        self.extended(0x53, kind | payload << 8, 9)
+
+    def mode(self, interrupts):
+        """A MODE.Exec packet of 64-bit code."""
+        self.flush()
+        self.bytes += b"\x99" + (b"\x05" if interrupts else b"\x01")
+
     def ptwrite(self, value, size=8, address=None):
         self.extended(0x12 | (0x20 if size == 8 else 0) | (0x80 if address else 0), value, size)
         if address:

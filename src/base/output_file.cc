@@ -7,9 +7,9 @@
 
 namespace sonde {
 
-Result<OutputFile> OutputFile::open(const std::string& path, Env& env) {
+Result<OutputFile> OutputFile::open(const std::string& path, Sink& standard_output) {
   OutputFile output;
-  output.out_ = &env.out;
+  output.out_ = &standard_output;
   if (path.empty() || path == "-") return output;
   output.path_ = path;
   constexpr mode_t kEverybodyReads = 0666;  // minus the user's umask

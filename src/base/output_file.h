@@ -17,7 +17,8 @@ namespace sonde {
 class OutputFile {
  public:
   /// "" and "-" are standard output. An existing file is overwritten; errors name the file.
-  static Result<OutputFile> open(const std::string& path, Env& env);
+  static Result<OutputFile> open(const std::string& path, Env& env) { return open(path, env.out); }
+  static Result<OutputFile> open(const std::string& path, Sink& standard_output);
   [[nodiscard]] Sink& sink() { return own_ ? *own_ : *out_; }
   [[nodiscard]] bool is_file() const { return own_ != nullptr; }
   /// Succeeds if everything was written. (The dispatcher takes care of standard output.)

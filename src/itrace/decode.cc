@@ -181,7 +181,7 @@ std::vector<TracePiece> joined(const std::vector<TracePiece>& pieces,
 bool is_default(const ItraceOptions& options) {
   bool of_script = options.calls && options.errors && options.period == 1 &&
                    options.unit == PeriodUnit::kInstructions;
-  bool of_report = options.instructions && options.transactions && options.interrupts;
+  bool of_report = !options.is_given && options.instructions && options.transactions;
   return of_script || of_report;
 }
 
@@ -246,7 +246,31 @@ struct Following {
   const SynthesizedEvents& made;
   const std::vector<SpeEvent>& made_of_spe;
   const ExistingSamples& existing;
+  DebugLog* log;  // null: none is written
 };
+
+Result<> follow_intel_pt(const Following& with, size_t number, TaskTimeline& tasks, QueueCode& code,
+                         Synthesizer& samples) {
+  std::optional<LoggedFlow> logged;
+  if (with.log != nullptr) logged.emplace(samples, *with.log, with.input, number, tasks, code);
+  pt::FlowObserver& observer = logged ? static_cast<pt::FlowObserver&>(*logged) : samples;
+  auto follow = [&](const TracePiece& run) -> Result<> {
+    samples.put_psbs(run.bytes, run.offset);
+    if (logged) logged->begin(run);
+    if (with.options.quick == 0) {
+      TRY(pt::follow(run.bytes, with.input.setup, code, observer));
+    } else {
+      using enum pt::QuickDetail;
+      pt::follow_quickly(run.bytes, with.input.setup, with.options.quick == 1 ? kAddresses : kPsbs,
+                         observer);
+    }
+    if (logged) logged->end();
+    return {};
+  };
+  TRY(follow_queue(with.input, with.input.queues[number], samples, follow));
+  if (logged) logged->finish();
+  return {};
+}
 
 Result<> follow_one(const Following& with, size_t number, CodeImage& image, const RecordSink& sink,
                     LossLedger& losses) {
@@ -278,14 +302,7 @@ Result<> follow_one(const Following& with, size_t number, CodeImage& image, cons
     samples.report(losses);
     return {};
   }
-  TRY(follow_queue(with.input, queue, samples, [&](const TracePiece& run) {
-    samples.put_psbs(run.bytes, run.offset);
-    if (with.options.quick == 0) return pt::follow(run.bytes, with.input.setup, code, samples);
-    using enum pt::QuickDetail;
-    pt::follow_quickly(run.bytes, with.input.setup, with.options.quick == 1 ? kAddresses : kPsbs,
-                       samples);
-    return Result<>();
-  }));
+  TRY(follow_intel_pt(with, number, tasks, code, samples));
   samples.report(losses);
   return {};
 }
@@ -293,15 +310,16 @@ Result<> follow_one(const Following& with, size_t number, CodeImage& image, cons
 }  // namespace
 
 Result<> add_trace_samples(Recording& recording, const Machine& machine, const CodeSources& sources,
-                           const ItraceOptions& options, LossLedger& losses) {
+                           const ItraceOptions& options, const LogSetup& log_setup,
+                           LossLedger& losses) {
   auto traces = read_traces(recording);
   bool of_spe = traces && traces->tracer == Tracer::kArmSpe;
   if (const char* what = options.not_decoded())
-    return fail(
-        ErrorCode::kUnsupported,
-        "--itrace: {} cannot be had; i, b, c, r, x, w, p, e, g, G, l, L, s, q, A and Z can, of "
-        "Arm's SPE f, m, t, a, M, b and i",
-        what);
+    return fail(ErrorCode::kUnsupported,
+                "--itrace: {} cannot be had; i, b, c, r, x, w, p, I, e, d, g, G, l, L, s, q, A and "
+                "Z can, of "
+                "Arm's SPE f, m, t, a, M, b and i",
+                what);
   if (const char* what = of_spe ? options.not_of_spe() : options.only_of_spe())
     return fail(ErrorCode::kUnsupported, "--itrace: {} cannot be had of what traced {}", what,
                 recording.facts().path);
@@ -319,6 +337,9 @@ Result<> add_trace_samples(Recording& recording, const Machine& machine, const C
                 "--itrace: {} can be had of Intel PT only, which did not trace {}", what,
                 recording.facts().path);
   if (wanted.quick > 0) {
+    if (wanted.interrupts)
+      return fail(ErrorCode::kUnsupported,
+                  "--itrace=q does not follow events of the event trace: leave out I");
     if (wanted.counts_cycles || wanted.approximate_ipc)
       return fail(
           ErrorCode::kUnsupported,
@@ -360,14 +381,24 @@ Result<> add_trace_samples(Recording& recording, const Machine& machine, const C
   std::deque<Followed> followed;
   for (size_t i = 0; i < input.queues.size(); ++i) followed.emplace_back(memory);
   CodeImages images(recording, machine, sources);
-  const Following with{recording.events(), machine, input, wanted, made, made_of_spe, existing};
-  parallel_jobs(input.queues.size(), [&](size_t i) {
+  std::optional<DebugLog> log;
+  if (wanted.debug_log) log = TRY(DebugLog::open(recording, wanted, log_setup));
+  const Following with{recording.events(),   machine, input, wanted, made, made_of_spe, existing,
+                       log ? &*log : nullptr};
+  auto follow = [&](size_t i) {
     Followed& one = followed[i];
     std::unique_ptr<CodeImage> image = images.take();
     one.outcome =
         follow_one(with, i, *image, [&one](Bytes record) { one.records.add(record); }, one.losses);
     images.give_back(std::move(image));
-  });
+  };
+  if (log) {
+    // Whoever reads a log reads one queue after the other.
+    for (size_t i = 0; i < input.queues.size(); ++i) follow(i);
+    TRY(log->finish());
+  } else {
+    parallel_jobs(input.queues.size(), follow);
+  }
   for (Followed& one : followed) TRY(one.outcome);
   TRY(existing.put_into(recording, losses));
   std::vector<RecordBlock> blocks = recording.blocks();

@@ -2,11 +2,12 @@
 // others: later stages need not know where they came from.
 //
 //   if (has_traces(recording)) TRY(add_trace_samples(recording, machine, {finder}, options,
-//   losses));
+//   LogSetup(env.out), losses));
 #pragma once
 
 #include "base/loss.h"
 #include "itrace/code_image.h"
+#include "itrace/debug_log.h"
 #include "itrace/options.h"
 #include "itrace/trace_input.h"
 #include "machine/machine.h"
@@ -19,6 +20,7 @@ namespace sonde::itrace {
 /// then nothing is added. `machine` has the recording's whole history, and is frozen. Beyond some
 /// size the records are in an unlinked temporary file.
 Result<> add_trace_samples(Recording& recording, const Machine& machine, const CodeSources& sources,
-                           const ItraceOptions& options, LossLedger& losses);
+                           const ItraceOptions& options, const LogSetup& log_setup,
+                           LossLedger& losses);
 
 }  // namespace sonde::itrace

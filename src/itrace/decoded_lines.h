@@ -53,7 +53,8 @@ inline Result<std::vector<std::string>> decoded_lines(FileBuilder& file, const s
   FinderOptions where;
   where.symfs = root;
   ObjectFinder finder(where);
-  TRY(add_trace_samples(recording, machine, {finder}, options, losses));
+  StringSink output;
+  TRY(add_trace_samples(recording, machine, {finder}, options, LogSetup(output), losses));
   std::vector<std::string> lines;
   for (size_t i = all ? 0 : before; i < recording.blocks().size(); ++i) {
     RecordRange range(recording.blocks()[i], kHostOrder);

@@ -38,12 +38,13 @@ std::vector<TraceEventKind> wanted_trace_events(const ItraceOptions& options) {
   std::vector<TraceEventKind> kinds;
   if (options.ptwrites) kinds.push_back(kPtWrite);
   if (options.power) kinds.insert(kinds.end(), {kCbr, kPsb, kMwait, kPwre, kExStop, kPwrx});
+  if (options.interrupts) kinds.insert(kinds.end(), {kEvt, kInterruptFlag});
   return kinds;
 }
 
 const char* name_of(TraceEventKind kind) {
   constexpr std::array<const char*, kTraceEventKinds> kNames = {
-      "ptwrite", "mwait", "pwre", "exstop", "pwrx", "cbr", "psb"};
+      "ptwrite", "mwait", "pwre", "exstop", "pwrx", "cbr", "psb", "evt", "iflag"};
   return kNames[static_cast<size_t>(kind)];
 }
 

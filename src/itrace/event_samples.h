@@ -1,5 +1,6 @@
 // Samples of what a trace tells besides branches: PTWRITE, changes of the power state, the core's
-// frequency, and where its PSB packets are (--itrace=wp).
+// frequency, and where its PSB packets are (--itrace=wp). Those of the event trace are the
+// synthesizer's.
 //
 // Some of these packets come without an address: they belong between the latest instruction and the
 // next, and have the address of that, as soon as it is known.

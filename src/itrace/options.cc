@@ -12,8 +12,8 @@ constexpr uint32_t kMostFrames = 1024;
 ItraceOptions defaults_of(ItraceDefaults defaults) {
   ItraceOptions o;
   o.errors = true;
-  o.transactions = o.interrupts = true;
-  o.ptwrites = o.power = defaults != ItraceDefaults::kProfile;
+  o.transactions = true;
+  o.ptwrites = o.power = o.interrupts = defaults != ItraceDefaults::kProfile;
   if (defaults == ItraceDefaults::kScript) {
     o.calls = true;
     o.unit = PeriodUnit::kInstructions;
@@ -71,7 +71,7 @@ class Parser {
       case 'e':
         return set(o_.errors) && error_flags();
       case 'd':
-        return set(o_.debug_log) && flags([](bool, char) {});
+        return set(o_.debug_log) && log_flags();
       case 'f':
         return set(o_.first_level);
       case 'm':
@@ -186,6 +186,21 @@ class Parser {
     });
   }
 
+  bool log_flags() {
+    bool are_known = true;
+    return flags([&](bool plus, char letter) {
+             if (letter == 'a')
+               o_.logged_records = plus ? LoggedRecords::kAll : LoggedRecords::kNone;
+             else if (letter == 'e')
+               o_.logs_errors_only = plus;
+             else if (letter == 'o')
+               o_.logs_to_output = plus;
+             else
+               are_known = false;
+           }) &&
+           are_known;
+  }
+
   std::string_view text_;
   size_t at_ = 0;
   ItraceOptions o_;
@@ -194,9 +209,7 @@ class Parser {
 }  // namespace
 
 const char* ItraceOptions::not_decoded() const {
-  if (is_given && interrupts) return "I (event trace)";
   if (other_events) return "o (events recorded by aux-output)";
-  if (debug_log) return "d (a debug log)";
   return nullptr;
 }
 
@@ -211,10 +224,12 @@ const char* ItraceOptions::not_of_spe() const {
 
 const char* ItraceOptions::only_of_intel_pt() const {
   if (is_given && ptwrites) return "w (PTWRITE)";
+  if (is_given && interrupts) return "I (event trace)";
   if (is_given && power) return "p (power events)";
   if (chains_for_others) return "G (call chains for other events)";
   if (branch_stacks_for_others) return "L (branch stacks for other events)";
   if (approximate_ipc) return "A (approximate IPC)";
+  if (debug_log) return "d (a debug log)";
   if (quick > 0) return "q (decoding without the program's code)";
   return nullptr;
 }

@@ -16,6 +16,10 @@ enum class ItraceDefaults : uint8_t { kReport, kScript, kProfile };
 
 enum class PeriodUnit : uint8_t { kInstructions, kTicks, kNanoseconds };
 
+/// Which of the recording's other records a log of the decoder shows: none, those of the command's
+/// `--time`, all.
+enum class LoggedRecords : uint8_t { kNone, kOfTimes, kAll };
+
 struct ItraceOptions {
   bool decodes = true;    // false: --no-itrace
   bool is_given = false;  // in words: what cannot be made is said
@@ -35,6 +39,9 @@ struct ItraceOptions {
   uint32_t quick = 0;
   bool approximate_ipc = false, without_times = false;
   bool counts_cycles = false;  // samples tell them, as far as the trace does
+  // Of the log: to standard output; only what led to an error.
+  bool logs_to_output = false, logs_errors_only = false;
+  LoggedRecords logged_records = LoggedRecords::kOfTimes;
   bool hides_overflows = false, hides_lost_data = false;  // e-o, e-l
 
   /// The first word of what was asked for that is not decoded; nullptr if there is nothing.

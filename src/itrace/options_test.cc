@@ -43,18 +43,34 @@ TEST(ItraceOptions, PeriodsHaveUnits) {
 }
 
 TEST(ItraceOptions, WhatCannotBeMadeIsNamed) {
-  EXPECT_EQ(parsed("ibcrxwpegGlLs5Aq").not_decoded(), nullptr);
+  EXPECT_EQ(parsed("ibcrxwpIegGlLs5Aq").not_decoded(), nullptr);
   EXPECT_EQ(parsed("bZ").not_decoded(), nullptr);
   EXPECT_STREQ(parsed("bZ").not_of_spe(), "Z (samples without times)");
   EXPECT_STREQ(parsed("bM").only_of_spe(), "f, m, t, a and M (Arm's SPE)");
-  EXPECT_STREQ(parsed("bI").not_decoded(), "I (event trace)");
+  EXPECT_EQ(parsed("bI").not_decoded(), nullptr);
+  EXPECT_STREQ(parsed("bI").only_of_intel_pt(), "I (event trace)");
+  EXPECT_STREQ(parsed("bo").not_decoded(), "o (events recorded by aux-output)");
   EXPECT_EQ(parsed("").not_decoded(), nullptr);
   EXPECT_STREQ(parsed("bG").only_of_intel_pt(), "G (call chains for other events)");
+  EXPECT_STREQ(parsed("bd").only_of_intel_pt(), "d (a debug log)");
   EXPECT_STREQ(parsed("bq").only_of_intel_pt(), "q (decoding without the program's code)");
   EXPECT_EQ(parsed("ibgl").only_of_intel_pt(), nullptr);
 }
 
-// perf 6.1 takes and refuses the same.
+TEST(ItraceOptions, LogHasFlags) {
+  ItraceOptions plain = parsed("bd");
+  EXPECT_TRUE(plain.debug_log);
+  EXPECT_FALSE(plain.logs_to_output || plain.logs_errors_only);
+  EXPECT_EQ(plain.logged_records, LoggedRecords::kOfTimes);
+  ItraceOptions errors = parsed("d+e+o-ab");
+  EXPECT_TRUE(errors.logs_to_output && errors.logs_errors_only && errors.branches);
+  EXPECT_EQ(errors.logged_records, LoggedRecords::kNone);
+  EXPECT_EQ(parsed("d+ae").logged_records, LoggedRecords::kAll);
+  EXPECT_FALSE(parsed("d+ae").logs_errors_only);
+  EXPECT_FALSE(parse_itrace("d+x", ItraceDefaults::kReport));
+}
+
+// perf 6.1 takes and refuses the same, but for unknown flags of d.
 TEST(ItraceOptions, RefusedWords) {
   for (const char* bad : {"y", "i0n", "i5x", "i10m", "g0", "g1025", "l2000", "sx", "x8", "e+",
                           "i99999999999999999999ns", "i18446744073709551615ms"})

@@ -34,6 +34,12 @@ uint32_t far_return_flags(const pt::Instruction& i) {
   return kTraceBranch | kTraceReturn | (is_iret ? kTraceInterrupt : kTraceSyscall);
 }
 
+/// Without a target, all that is known is that tracing ends.
+uint32_t flags_of_interrupt(bool has_target, bool ends_tracing) {
+  if (!has_target) return kTraceBranch | kTraceEnd;
+  return kTraceBranch | kTraceCall | kTraceAsync | kTraceInterrupt | (ends_tracing ? kTraceEnd : 0);
+}
+
 }  // namespace
 
 uint32_t flags_of(const pt::Instruction& instruction) {
@@ -115,7 +121,13 @@ SynthesizedEvents add_events(EventTable& events, const TraceInput& input,
   attr.sample_type |= abi::kSampleRaw;
   for (TraceEventKind kind : wanted_trace_events(options)) {
     if (input.tracer != Tracer::kIntelPt) break;
+    if (kind == TraceEventKind::kEvt && !input.setup.traces_events) continue;
+    if (kind == TraceEventKind::kInterruptFlag && !input.tells_interrupt_flag) continue;
     attr.config = static_cast<uint64_t>(kind);
+    // Where the interrupt goes, or the branch that changes the flag.
+    bool has_target = kind == TraceEventKind::kEvt || kind == TraceEventKind::kInterruptFlag;
+    attr.sample_type = (attr.sample_type & ~uint64_t{abi::kSampleAddr}) |
+                       (has_target ? uint64_t{abi::kSampleAddr} : 0);
     made.told[static_cast<size_t>(kind)] = add(name_of(kind), attr);
   }
   return made;
@@ -152,7 +164,8 @@ Synthesizer::Synthesizer(const EventTable& events, const SynthesizedEvents& made
       keeps_branches_(options.branch_stacks || options.branch_stacks_for_others),
       follows_calls_(made.branches.valid() || options.chains || options.branch_stacks ||
                      !late.empty()),
-      branch_time_ns_(input.clock.to_ns(0)) {
+      branch_time_ns_(input.clock.to_ns(0)),
+      tells_interrupt_flag_(input.tells_interrupt_flag) {
   bool wants_cycles = options.counts_cycles || options.approximate_ipc;
   if (!wants_cycles || input.setup.counts_cycles || !input.has_mtc) return;
   estimate_ = CycleEstimate(base_ratio(input));
@@ -243,11 +256,7 @@ void Synthesizer::disabled(std::optional<uint64_t> at, std::optional<uint64_t> t
   if (at) {
     finish_branch(*at, 0, now);
     spend_cycles();
-    branch({*at, to.value_or(0),
-            to ? kTraceBranch | kTraceCall | kTraceAsync | kTraceInterrupt | kTraceEnd
-               : kTraceBranch | kTraceEnd,
-            0},
-           now);
+    branch({*at, to.value_or(0), flags_of_interrupt(to.has_value(), true), 0}, now);
   } else {
     spend_cycles();
     finish_branch(to.value_or(0), kTraceBranch | kTraceEnd, now);
@@ -262,10 +271,7 @@ void Synthesizer::interrupted(uint64_t from, std::optional<uint64_t> to, uint64_
   finish_branch(from, 0, now);
   last_.reset();
   spend_cycles();
-  branch({from, to.value_or(0),
-          to ? kTraceBranch | kTraceCall | kTraceAsync | kTraceInterrupt : kTraceBranch | kTraceEnd,
-          0},
-         now);
+  branch({from, to.value_or(0), flags_of_interrupt(to.has_value(), false), 0}, now);
 }
 
 void Synthesizer::transaction(bool begins, bool aborted, std::optional<uint64_t> ip, uint64_t now) {
@@ -288,6 +294,65 @@ void Synthesizer::core_frequency(uint32_t ratio, uint64_t now) {
   if (estimate_.is_on()) estimate_.set_ratio(ratio, now);
 }
 
+void Synthesizer::control_flow(const pt::ControlFlowEvent& event, std::optional<uint64_t> ip,
+                               uint64_t now) {
+  constexpr unsigned kVectorShift = 8, kCountShift = 16;
+  constexpr uint32_t kHasIp = 0x80;
+  told_.goes_on(ip.value_or(stopped_at_));
+  put_counted(0);
+  if (ip) finish_branch(*ip, 0, now);
+  last_.reset();
+  EventId id = made_.told[static_cast<size_t>(TraceEventKind::kEvt)];
+  if (!id.valid()) return;
+  raw_.clear();
+  append_trace_event(
+      TraceEventKind::kEvt,
+      {event.type | (event.has_ip ? kHasIp : 0) | uint32_t{event.vector} << kVectorShift |
+           static_cast<uint32_t>(event.data.size()) << kCountShift,
+       0},
+      raw_);
+  for (const pt::EventDatum& datum : event.data)
+    append_trace_event_datum({datum.type, datum.payload}, raw_);
+  TakenBranch what{ip.value_or(stopped_at_), event.to.value_or(0), 0, 0};
+  if (event.is_interrupt) {
+    what.flags = flags_of_interrupt(event.to.has_value(), event.ends_tracing);
+    if (tells_interrupt_flag_ && event.allows_interrupts && *event.allows_interrupts == masked_)
+      what.flags |= kTraceMaskChanges;
+  }
+  put(id, what, 1, now, raw_.view());
+}
+
+void Synthesizer::interrupt_flag(bool allows, pt::FlagChange how, std::optional<uint64_t> ip,
+                                 uint64_t now) {
+  if (!tells_interrupt_flag_) return;
+  if (how == pt::FlagChange::kByBranch) {
+    mask_changes_ = allows == masked_;
+    return;
+  }
+  put_counted(0);
+  if (how == pt::FlagChange::kAtPlace && allows == masked_) {
+    told_.goes_on(ip.value_or(stopped_at_));
+    if (ip) finish_branch(*ip, 0, now);
+    last_.reset();
+    put_mask_change({ip.value_or(stopped_at_), 0, 0, 0}, now);
+  }
+  mask_changes_ = false;
+  masked_ = !allows;
+}
+
+/// The interrupt flag's, by a branch or at a place.
+void Synthesizer::put_mask_change(TakenBranch what, uint64_t now) {
+  constexpr uint32_t kViaBranch = 2;
+  EventId id = made_.told[static_cast<size_t>(TraceEventKind::kInterruptFlag)];
+  if (!id.valid()) return;
+  raw_.clear();
+  bool by_branch = (what.flags & kTraceBranch) != 0;
+  append_trace_event(TraceEventKind::kInterruptFlag,
+                     {(masked_ ? 1u : 0u) | (by_branch ? kViaBranch : 0), what.to}, raw_);
+  what.flags |= kTraceMaskChanges;
+  put(id, what, 1, now, raw_.view());
+}
+
 bool Synthesizer::wants(uint32_t flags) const {
   constexpr uint32_t kOfCalls = kTraceCall | kTraceAsync | kTraceEnd;
   constexpr uint32_t kOfReturns = kTraceReturn | kTraceBegin;
@@ -297,6 +362,16 @@ bool Synthesizer::wants(uint32_t flags) const {
 }
 
 void Synthesizer::branch(const TakenBranch& branch, uint64_t now) {
+  if (!mask_changes_) return plain_branch(branch, now);
+  mask_changes_ = false;
+  TakenBranch changing = branch;
+  put_mask_change(changing, now);
+  changing.flags |= kTraceMaskChanges;
+  plain_branch(changing, now);
+  masked_ = !masked_;
+}
+
+void Synthesizer::plain_branch(const TakenBranch& branch, uint64_t now) {
   if (!follows_calls_) return;
   constexpr uint32_t kOfCalls = kTraceCall | kTraceReturn | kTraceBegin;
   if (!made_.branches.valid() && !keeps_branches_ && (branch.flags & kOfCalls) == 0) return;
@@ -436,7 +511,7 @@ void Synthesizer::put(EventId event, const TakenBranch& what, uint64_t period, u
   sample.raw = raw;
   sample.misc =
       is_kernel_address(what.from != 0 ? what.from : what.to) ? abi::kMiscKernel : abi::kMiscUser;
-  details.flags = what.flags;
+  details.flags = what.flags | (masked_ ? kTraceMasked : 0);
   details.length = what.length;
   if (follows_calls_) {
     const TaskFlow& flow = flow_of(task);
@@ -454,6 +529,7 @@ void Synthesizer::lost(pt::FlowError why, uint64_t ip, uint64_t now) {
   told_.goes_on(ip);
   if (estimate_.is_on()) estimate_.pause(now);
   put_counted(0);
+  mask_changes_ = false;
   // Where the latest branch went is known, even if not what is there.
   if (why == pt::FlowError::kNoInstruction && ip != 0) finish_branch(ip, 0, now);
   last_.reset();

@@ -71,6 +71,10 @@ class Synthesizer final : public pt::FlowObserver {
   void transaction(bool begins, bool aborted, std::optional<uint64_t> ip, uint64_t now) override;
   void ptwrite(std::optional<uint64_t> ip, uint64_t value, uint64_t now) override;
   void power(const pt::PowerEvent& event, std::optional<uint64_t> ip, uint64_t now) override;
+  void control_flow(const pt::ControlFlowEvent& event, std::optional<uint64_t> ip,
+                    uint64_t now) override;
+  void interrupt_flag(bool allows, pt::FlagChange how, std::optional<uint64_t> ip,
+                      uint64_t now) override;
   void cycles(uint64_t count) override { cycles_ahead_ += count; }
   void core_frequency(uint32_t ratio, uint64_t now) override;
   void lost(pt::FlowError why, uint64_t ip, uint64_t now) override;
@@ -99,6 +103,8 @@ class Synthesizer final : public pt::FlowObserver {
 
   void finish_branch(uint64_t to, uint32_t more_flags, uint64_t now);
   void branch(const TakenBranch& branch, uint64_t now);
+  void plain_branch(const TakenBranch& branch, uint64_t now);
+  void put_mask_change(TakenBranch what, uint64_t now);
   TaskFlow& flow_of(const TaskTimeline::Task& task);
   /// Instructions and cycles up to where the flow is.
   struct Progress {
@@ -156,6 +162,9 @@ class Synthesizer final : public pt::FlowObserver {
   bool keeps_branches_;
   bool follows_calls_;
   uint64_t branch_now_ = 0, branch_time_ns_;  // of the latest branch
+  // The interrupt flag, if the trace tells it; the next branch may change it.
+  bool tells_interrupt_flag_, masked_ = false, mask_changes_ = false;
+  ByteBuilder raw_;
   tsl::robin_map<uint32_t, TaskFlow> flows_;  // by tid
   TaskFlow* flow_ = nullptr;                  // the latest one, until another is added
   uint32_t flow_tid_ = 0;

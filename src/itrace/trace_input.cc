@@ -29,6 +29,8 @@ enum InfoWord : uint8_t {
   kCtcNumerator = 12,
   kCtcDenominator = 13,
   kNonTurboRatio = 15,
+  kFilterSize = 16,  // in bytes; the filter's text follows, and behind it:
+  kEventTraceBehindFilter = 17,
 };
 
 const char* tracer_name(uint32_t type) {
@@ -151,9 +153,19 @@ class InputReader {
     input_.setup.non_turbo_ratio = static_cast<uint8_t>(word(kNonTurboRatio));
     // The kernel's format of this PMU has fup_on_ptw in `config:5`.
     constexpr uint64_t kFupOnPtw = uint64_t{1} << 5;
+    constexpr uint64_t kEvent = uint64_t{1} << 31;  // `config:31`
+    constexpr size_t kWordSize = 8;
+    size_t filter_words =
+        info->priv.size() <= kFilterSize
+            ? 0
+            : std::min<uint64_t>(info->priv[kFilterSize], UINT16_MAX) / kWordSize +
+                  (info->priv[kFilterSize] % kWordSize != 0 ? 1 : 0);
+    size_t event_trace = kEventTraceBehindFilter + filter_words;
+    input_.tells_interrupt_flag = event_trace < info->priv.size() && info->priv[event_trace] != 0;
     uint64_t mtc_bits = word(kMtcFreqBits);
     for (const EventDesc& event : recording_.events().all()) {
       if (event.attr.type != input_.pmu_type) continue;
+      input_.setup.traces_events |= (event.attr.config & kEvent) != 0;
       input_.tells_ptwrite_ip |= (event.attr.config & kFupOnPtw) != 0;
       input_.setup.counts_cycles |= (event.attr.config & word(kCycBit)) != 0;
       input_.has_mtc |= (event.attr.config & word(kMtcBit)) != 0;

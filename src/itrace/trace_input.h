@@ -76,6 +76,7 @@ struct TraceInput {
   TraceClock clock;
   pt::TraceSetup setup;               // of Intel PT
   bool tells_ptwrite_ip = false;      // fup_on_ptw: the trace has the address of each PTWRITE
+  bool tells_interrupt_flag = false;  // MODE.Exec packets have it: so the processor says
   bool has_mtc = false;               // MTC packets tell times between those of TSC packets
   std::vector<etm::TraceUnit> units;  // of CoreSight
   uint64_t midr = 0;                  // of the processor of Arm's SPE

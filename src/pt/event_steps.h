@@ -106,7 +106,11 @@ class EventSteps : public CodeSteps {
         status = walk_by_trace_to(event_);
         break;
       case EventType::kTransaction:
+      case EventType::kInterruptFlag:
         if (event_.has_ip) status = walk_to(event_.ip, index);
+        break;
+      case EventType::kControlFlow:
+        if (enabled_ && has_place()) status = walk_to(place(), index);
         break;
       default:
         break;
@@ -129,6 +133,10 @@ class EventSteps : public CodeSteps {
     bool is_call = kind == InstructionKind::kCall || kind == InstructionKind::kFarCall;
     ip_ = is_call ? blocks_[index].behind : 0;
   }
+
+  // Of the current event, if it is of the event trace.
+  [[nodiscard]] bool has_place() const { return event_.is_interrupt || event_.has_ip; }
+  [[nodiscard]] uint64_t place() const { return event_.is_interrupt ? event_.from : event_.ip; }
 
   /// Whether the instruction that is not left yet binds the current event, too.
   bool binds_also(uint8_t binding, bool& is_bound) {
@@ -189,6 +197,9 @@ class EventSteps : public CodeSteps {
         return ip_ == event_.from && !is_skd022();
       case EventType::kAsyncBranch:
         return ip_ == event_.from;
+      case EventType::kControlFlow:
+        return !enabled_ || !has_place() || ip_ == place();
+      case EventType::kInterruptFlag:
       case EventType::kAsyncPaging:
       case EventType::kAsyncVmcs:
       case EventType::kMode:
@@ -238,6 +249,10 @@ class EventSteps : public CodeSteps {
         return kDone;
       case EventType::kMode:
         return is_elsewhere ? kBadQuery : change_mode();
+      case EventType::kInterruptFlag:
+        return is_elsewhere ? kBadQuery : kDone;
+      case EventType::kControlFlow:
+        return enabled_ && has_place() && ip_ != place() ? kBadQuery : kDone;
       case EventType::kTransaction:
         if (is_elsewhere) return kBadQuery;
         speculative_ = event_.begins;

@@ -145,7 +145,10 @@ pt_errata errata_of(const TraceSetup& setup) {
 class Follower {
  public:
   Follower(CodeReader& code, FlowObserver& observer)
-      : code_(code), observer_(observer), instructions_(code) {}
+      : code_(code),
+        observer_(observer),
+        watches_packets_(observer.watches_packets()),
+        instructions_(code) {}
 
   Result<> open(Bytes trace, const TraceSetup& setup) {
     pt_config config;
@@ -244,6 +247,7 @@ class Follower {
         pt_event event;
         status = pt_blk_event(decoder_.get(), &event, sizeof event);
         tell_cycles();
+        tell_packets();
         if (status >= 0) tell(event);
         look_at_clock();
       }
@@ -253,6 +257,7 @@ class Follower {
       uint64_t before = now_;  // reading code looks at the clock
       status = pt_blk_next(decoder_.get(), &found, sizeof found);
       look_at_clock();
+      tell_packets();
       tell(found, status, before);
       if (cycles_ && found.ninsn > 0) cycles_->ran(block_.last, offset());
       tell_cycles();
@@ -281,6 +286,10 @@ class Follower {
   void tell_cycles() {
     if (!cycles_) return;
     if (uint64_t count = cycles_->due(offset()); count != 0) observer_.cycles(count);
+  }
+
+  void tell_packets() {
+    if (watches_packets_) observer_.packets_read(offset());
   }
 
   /// False if there is no further one.
@@ -399,6 +408,7 @@ class Follower {
 
   CodeReader& code_;
   FlowObserver& observer_;
+  bool watches_packets_;
   InstructionTable instructions_;
   std::unique_ptr<pt_image_section_cache, FreeFiles> files_;
   std::unique_ptr<pt_image, FreeImage> image_;
@@ -437,6 +447,11 @@ Result<> follow(Bytes trace, const TraceSetup& setup, CodeReader& code, FlowObse
   if (contents.has_overflows)
     is_simple &= errata.skd010 == 0 && errata.apl11 == 0 && errata.apl12 == 0;
   if (contents.has_transactions) is_simple &= errata.bdm64 == 0;
+  if (contents.has_event_packets && setup.counts_cycles && contents.is_readable)
+    return fail(
+        ErrorCode::kUnsupported,
+        "a trace with event packets (intel_pt/event/) is followed without cycles: leave out "
+        "-F ipc and --itrace=A");
   // The walk does not tell how many cycles passed.
   if (!is_simple || setup.counts_cycles) return follow_by_libipt(trace, setup, code, observer);
   walk(trace, setup, {.skd022 = errata.skd022 != 0}, code, observer);

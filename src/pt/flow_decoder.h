@@ -26,6 +26,7 @@ struct TraceSetup {
   uint8_t mtc_period = 0;       // an MTC packet every 2^this crystal clocks
   uint8_t non_turbo_ratio = 0;  // TSC frequency in bus clocks
   bool counts_cycles = false;   // tell the observer of CYC packets
+  bool traces_events = false;   // MODE.Exec packets also tell of CLI, STI and the like
 };
 
 enum class InstructionKind : uint8_t {
@@ -74,6 +75,31 @@ struct PowerEvent {
   enum class Kind : uint8_t { kMwait, kPwre, kExStop, kPwrx };
   Kind kind = Kind::kMwait;
   uint64_t payload = 0;  // as in the packet (packet.h), MWAIT's extensions in the upper half
+};
+
+/// What an interrupt or the like was about (EVD): a page fault's address, a VM exit's
+/// qualification.
+struct EventDatum {
+  uint8_t type = 0;
+  uint64_t payload = 0;
+};
+
+/// An event of the event trace (CFE), with the packets' numbers.
+struct ControlFlowEvent {
+  uint8_t type = 0, vector = 0;
+  bool has_ip = false;               // the trace tells where
+  std::span<const EventDatum> data;  // valid during the call
+  // That of the interrupt that is told next, and that this is about.
+  bool is_interrupt = false, ends_tracing = false;
+  std::optional<uint64_t> to;
+  std::optional<bool> allows_interrupts;  // from then on, if that changes
+};
+
+/// How a change of the interrupt flag (RFLAGS.IF) is told.
+enum class FlagChange : uint8_t {
+  kKnown,     // it is none: so it is at a PSB
+  kByBranch,  // that which is told next, or whose instruction was told last
+  kAtPlace,   // before the instruction there
 };
 
 /// Why the flow was lost, with the numbers that perf gives these errors.
@@ -139,11 +165,20 @@ class FlowObserver {
   /// Between the latest instruction and the next, where the trace has no address.
   virtual void power(const PowerEvent& /*event*/, std::optional<uint64_t> /*ip*/,
                      uint64_t /*now*/) {}
+  /// `ip` is where it happened.
+  virtual void control_flow(const ControlFlowEvent& /*event*/, std::optional<uint64_t> /*ip*/,
+                            uint64_t /*now*/) {}
+  virtual void interrupt_flag(bool /*allows*/, FlagChange /*how*/, std::optional<uint64_t> /*ip*/,
+                              uint64_t /*now*/) {}
   /// Cycles of the core, up to the next instruction that consumes_trace or the next event. Told
   /// only if the setup says so.
   virtual void cycles(uint64_t /*count*/) {}
   /// In bus clocks; told again at every PSB.
   virtual void core_frequency(uint32_t ratio, uint64_t now) = 0;
+  /// Whether packets_read is called: of interest for logs only, and slow.
+  [[nodiscard]] virtual bool watches_packets() const { return false; }
+  /// What is told next is told by the trace's bytes up to `offset`, or by code that needs none.
+  virtual void packets_read(uint64_t /*offset*/) {}
   /// `ip` is the latest address known, 0 if there is none.
   virtual void lost(FlowError why, uint64_t ip, uint64_t now) = 0;
 };

@@ -342,33 +342,38 @@ void append_text(const Packet& packet, std::string& out) {
   }
 }
 
-void put_packets(Bytes bytes, Sink& out) {
+size_t append_packet_line(Bytes bytes, size_t at, uint64_t offset, ItemBlock& block,
+                          std::string& line) {
   constexpr size_t kColumn = 8;  // padding that follows a shorter packet is shown on its line
+  Packet packet;
+  bool is_packet = block.read_packet(bytes.subspan(at), packet);
+  size_t size = is_packet ? packet.size : 1;
+  while (is_packet && size < kColumn && at + size < bytes.size() &&
+         bytes[at + size] == std::byte{0})
+    ++size;
+  fmt::format_to(std::back_inserter(line), "{:08x}: ", offset);
+  for (size_t i = 0; i < kPsbSize; ++i) {
+    if (i < size)
+      fmt::format_to(std::back_inserter(line), " {:02x}", byte_at(bytes, at + i));
+    else
+      line += "   ";
+  }
+  line += ' ';
+  if (is_packet)
+    append_text(packet, line);
+  else
+    line += "Bad packet!";
+  line += '\n';
+  return size;
+}
+
+void put_packets(Bytes bytes, Sink& out) {
   std::string line;
   ItemBlock block;
   for (size_t at = 0; at < bytes.size();) {
-    Packet packet;
-    bool is_packet = block.read_packet(bytes.subspan(at), packet);
-    size_t size = is_packet ? packet.size : 1;
-    while (is_packet && size < kColumn && at + size < bytes.size() &&
-           bytes[at + size] == std::byte{0})
-      ++size;
-    line.clear();
-    fmt::format_to(std::back_inserter(line), ".  {:08x}: ", at);
-    for (size_t i = 0; i < kPsbSize; ++i) {
-      if (i < size)
-        fmt::format_to(std::back_inserter(line), " {:02x}", byte_at(bytes, at + i));
-      else
-        line += "   ";
-    }
-    line += ' ';
-    if (is_packet)
-      append_text(packet, line);
-    else
-      line += "Bad packet!";
-    line += '\n';
+    line = ".  ";
+    at += append_packet_line(bytes, at, at, block, line);
     out.write(line);
-    at += size;
   }
 }
 

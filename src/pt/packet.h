@@ -78,6 +78,12 @@ size_t find_psb(Bytes bytes, size_t from);
 /// "TIP.PGE 0xffffb960d302", as perf prints it.
 void append_text(const Packet& packet, std::string& out);
 
+/// "00000010:  99 01     MODE.Exec IF:0 64", a line for the packet at `at`, whose offset is shown
+/// as `offset`, and for the padding behind it. Returns their size in bytes; 1 for what is not a
+/// packet.
+size_t append_packet_line(Bytes bytes, size_t at, uint64_t offset, ItemBlock& block,
+                          std::string& line);
+
 /// All packets, a line each, with their offsets and bytes, as in perf's dumps.
 void put_packets(Bytes bytes, Sink& out);
 

@@ -40,7 +40,11 @@ class QuickClock {
 class QuickFollower {
  public:
   QuickFollower(Bytes trace, const TraceSetup& setup, QuickDetail detail, FlowObserver& observer)
-      : trace_(trace), detail_(detail), observer_(observer), clock_(setup) {}
+      : trace_(trace),
+        detail_(detail),
+        observer_(observer),
+        watches_packets_(observer.watches_packets()),
+        clock_(setup) {}
 
   void run() {
     size_t at = find_psb(trace_, 0);
@@ -53,6 +57,7 @@ class QuickFollower {
         at = next;
         continue;
       }
+      if (watches_packets_) observer_.packets_read(at + packet.size);
       if (detail_ == QuickDetail::kAddresses || in_psb_ || packet.type == PacketType::kPsb)
         take(packet, at);
       at += packet.size;
@@ -198,6 +203,7 @@ class QuickFollower {
   Bytes trace_;
   QuickDetail detail_;
   FlowObserver& observer_;
+  bool watches_packets_;
   QuickClock clock_;
   bool in_psb_ = false;
   Wait wait_ = Wait::kNothing;

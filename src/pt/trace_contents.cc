@@ -31,6 +31,10 @@ size_t size_of_extended(const uint8_t* at, size_t left) {
       return kShortSize;
     case kCbrByte:
       return kCbrSize;
+    case kCfeByte:
+      return kCfeSize;
+    case kEvdByte:
+      return kEvdSize;
     case kPipByte:
       return kPipSize;
     case kVmcsByte:
@@ -78,6 +82,8 @@ TraceContents look_at_packets(Bytes trace, size_t from, size_t to) {
       contents.has_overflows |= bytes[at] == kExtended && bytes[at + 1] == kOvfByte;
       contents.has_transactions |= bytes[at] == kModeByte && bytes[at + 1] >> 5 == 1;
     }
+    if (left > 1 && bytes[at] == kExtended)
+      contents.has_event_packets |= bytes[at + 1] == kCfeByte || bytes[at + 1] == kEvdByte;
     at += size;
   }
   // A PSB inside of a packet is none, and what was seen from there on means nothing.
@@ -102,6 +108,7 @@ TraceContents look_through(Bytes trace, const TraceSetup& setup) {
     all.is_readable &= part.is_readable;
     all.has_overflows |= part.has_overflows;
     all.has_transactions |= part.has_transactions;
+    all.has_event_packets |= part.has_event_packets;
   }
   return all;
 }

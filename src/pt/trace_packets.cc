@@ -1,6 +1,7 @@
 // What TraceReader makes of each packet: bits, addresses, times, and events, which are told at once
 // or wait for the packet that has their address.
 #include <bit>
+#include <utility>
 
 #include "pt/packet.h"
 #include "pt/packet_bytes.h"
@@ -25,6 +26,13 @@ void TraceReader::locate(TraceEvent& event) const {
   event.ip = event.has_ip ? last_address_.value() : 0;
 }
 
+/// A MODE.Exec packet that waits for the same address belongs to this event, too.
+void TraceReader::note_interrupt_flag(TraceEvent& event) {
+  if (event.type == EventType::kMode) return;
+  if (const TraceEvent* mode = at_tip_.find(EventType::kMode))
+    event.allows_interrupts = mode->allows_interrupts;
+}
+
 Status TraceReader::decode() {
   switch (next_) {
     case Next::kShortTnt:
@@ -42,6 +50,13 @@ Status TraceReader::decode() {
       return decode_pip();
     case Next::kMode:
       return decode_mode();
+    case Next::kCfe:
+      return decode_control_flow();
+    case Next::kEvd:
+      if (left() < kEvdSize) return kEnd;
+      if (first_datum_ == nullptr) first_datum_ = at_;
+      at_ += kEvdSize;
+      return kDone;
     case Next::kVmcs:
       return decode_vmcs();
     case Next::kOvf:
@@ -92,6 +107,7 @@ Status TraceReader::decode_tip() {
       case EventType::kAsyncBranch:
         consumes_ = true;
         break;
+      case EventType::kControlFlow:
       case EventType::kAsyncPaging:
       case EventType::kAsyncVmcs:
       case EventType::kMode:
@@ -99,6 +115,7 @@ Status TraceReader::decode_tip() {
       default:
         return kBadContext;
     }
+    note_interrupt_flag(event);
     locate(event);
     (void)publish(event);
     // The packet is there until something takes it.
@@ -119,6 +136,7 @@ Status TraceReader::decode_tip_pge() {
     event.type = EventType::kEnabled;
     locate(event);
     stamp(event);
+    note_interrupt_flag(event);
     bit_count_ = 0;
     consumes_ = enabled_ = true;
     (void)publish(event);
@@ -144,6 +162,12 @@ Status TraceReader::decode_tip_pgd() {
     switch (event.type) {
       case EventType::kAsyncBranch:
         event.type = EventType::kAsyncDisabled;
+        note_interrupt_flag(event);
+        locate(event);
+        break;
+      case EventType::kControlFlow:
+        event.ends_tracing = true;
+        note_interrupt_flag(event);
         locate(event);
         break;
       case EventType::kAsyncPaging:
@@ -183,6 +207,13 @@ Status TraceReader::decode_fup() {
     consumes_ = false;
   } else {
     if (!last_address_.is_known()) return kNoAddress;
+    if (at_interrupt_) {
+      TraceEvent* told = at_tip_.add();
+      if (told == nullptr) return kImpossible;
+      *told = *std::exchange(at_interrupt_, std::nullopt);
+      told->is_interrupt = true;
+      told->from = last_address_.value();
+    }
     TraceEvent* event = at_tip_.add();
     if (event == nullptr) return kImpossible;
     event->type = EventType::kAsyncBranch;
@@ -213,15 +244,49 @@ Status TraceReader::decode_pip() {
   return kDone;
 }
 
+/// Whether the next packet is a MODE.Exec packet of CLI, STI or the like: the FUP behind it tells
+/// where.
+bool TraceReader::tells_interrupt_flag_only() const {
+  if (!traces_events_ || !enabled_) return false;
+  const uint8_t* behind = at_ + kShortSize;
+  while (behind != end_ && *behind == 0) ++behind;  // padding
+  return behind != end_ && kind_of(*behind) == Next::kFup;
+}
+
+/// It is about an interrupt if it has no FUP of its own, and code runs.
+Status TraceReader::decode_control_flow() {
+  if (left() < kCfeSize) return kEnd;
+  TraceEvent event;
+  event.type = EventType::kControlFlow;
+  event.packet = at_;
+  const uint8_t* datum = std::exchange(first_datum_, nullptr);
+  event.packets = datum != nullptr ? datum : at_;
+  stamp(event);
+  if ((at_[2] & kCfeHasIp) != 0) {
+    TraceEvent* waiting = at_fup_.add();
+    if (waiting == nullptr) return kImpossible;
+    *waiting = event;
+  } else if (enabled_) {
+    at_interrupt_ = event;
+  } else {
+    locate(event);
+    (void)publish(event);
+  }
+  at_ += kCfeSize;
+  return kDone;
+}
+
 Status TraceReader::decode_mode() {
   if (left() < kShortSize) return kEnd;
   uint8_t mode = at_[1];
   TraceEvent event;
   stamp(event);
   if (mode >> 5 == 0) {
-    event.type = EventType::kMode;
+    bool has_place = tells_interrupt_flag_only();
+    event.type = has_place ? EventType::kInterruptFlag : EventType::kMode;
     event.value = mode & 1;
-    TraceEvent* waiting = at_tip_.add();
+    event.allows_interrupts = (mode & kModeAllowsInterrupts) != 0;
+    TraceEvent* waiting = has_place ? at_fup_.add() : at_tip_.add();
     if (waiting == nullptr) return kImpossible;
     *waiting = event;
   } else if (mode >> 5 == 1) {
@@ -283,6 +348,7 @@ Status TraceReader::find_overflow_address() const {
       case PacketType::kTsc:
       case PacketType::kTma:
       case PacketType::kMtc:
+      case PacketType::kEvd:
         break;
       case PacketType::kPsbEnd:
       case PacketType::kTip:
@@ -400,6 +466,7 @@ Status TraceReader::decode_header() {
       if (at_[1] >> 5 > 1) return kDamagedPacket;
       event.type = at_[1] >> 5 == 0 ? EventType::kMode : EventType::kTransaction;
       event.value = event.begins = (at_[1] & 1) != 0;
+      if (at_[1] >> 5 == 0) event.allows_interrupts = (at_[1] & kModeAllowsInterrupts) != 0;
       event.aborts = (at_[1] & 2) != 0;
       break;
     default:

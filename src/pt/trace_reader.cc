@@ -30,7 +30,8 @@ TraceReader::TraceReader(Bytes trace, const TraceSetup& setup)
     : begin_(reinterpret_cast<const uint8_t*>(trace.data())),
       end_(begin_ + trace.size()),
       time_(setup),
-      last_time_(setup) {}
+      last_time_(setup),
+      traces_events_(setup.traces_events) {}
 
 void TraceReader::reset() {
   enabled_ = consumes_ = has_event_ = false;
@@ -39,6 +40,8 @@ void TraceReader::reset() {
   time_.forget();
   last_time_.forget();
   at_psb_end_.count = at_tip_.count = at_fup_.count = 0;
+  at_interrupt_.reset();
+  first_datum_ = nullptr;
 }
 
 TraceReader::Next TraceReader::kind_of(uint8_t first) {
@@ -82,6 +85,10 @@ TraceReader::Next TraceReader::extended() const {
       return Next::kVmcs;
     case kTmaByte:
       return Next::kTma;
+    case kCfeByte:
+      return Next::kCfe;
+    case kEvdByte:
+      return Next::kEvd;
     case kMntByte:
       return left() > 2 && at_[2] == kMntThirdByte ? Next::kMnt : Next::kUnknown;
     default:
@@ -119,6 +126,8 @@ bool TraceReader::is_event() const {
       return at_psb_end_.count > 0;
     case Next::kTip:
       return at_tip_.count > 0;
+    case Next::kCfe:
+      return !enabled_ && left() >= kCfeSize && (at_[2] & kCfeHasIp) == 0;
     case Next::kFup:
       return at_fup_.count > 0;
     default:

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "base/bytes.h"
 #include "pt/flow_decoder.h"
@@ -56,6 +57,8 @@ enum class EventType : uint8_t {
   kStop,
   kFrequency,
   kMaintenance,
+  kControlFlow,
+  kInterruptFlag,
 };
 
 struct TraceEvent {
@@ -68,6 +71,11 @@ struct TraceEvent {
   uint64_t from = 0;   // of kAsyncDisabled and kAsyncBranch: where it happened
   uint64_t value = 0;  // kMode: 1: 64 bits; kFrequency; paging: CR3; kVmcs: its base
   bool begins = false, aborts = false;  // kTransaction
+  /// Interrupts are allowed from then on, or not.
+  std::optional<bool> allows_interrupts;
+  // Of kControlFlow: from its first EVD packet, if it has some, to its CFE packet.
+  const uint8_t *packets = nullptr, *packet = nullptr;
+  bool is_interrupt = false, ends_tracing = false;  // kControlFlow: at `from`, on to `ip`
 };
 
 /// The address of the latest packet that had one (SDM, "IP Compression").
@@ -174,6 +182,8 @@ class TraceReader {
     kPsb,
     kPsbEnd,
     kMnt,
+    kCfe,
+    kEvd,
   };
   /// Events that are told at a later packet.
   struct Waiting {
@@ -202,6 +212,7 @@ class TraceReader {
   Status publish(const TraceEvent& event);
   void stamp(TraceEvent& event) const;
   void locate(TraceEvent& event) const;
+  void note_interrupt_flag(TraceEvent& event);
 
   Status decode();
   Status decode_header();
@@ -213,6 +224,8 @@ class TraceReader {
   Status decode_fup();
   Status decode_pip();
   Status decode_mode();
+  Status decode_control_flow();
+  [[nodiscard]] bool tells_interrupt_flag_only() const;
   Status decode_vmcs();
   Status decode_overflow();
   Status decode_psb();
@@ -237,6 +250,9 @@ class TraceReader {
   LastAddress last_address_;
   TraceTime time_, last_time_;
   Waiting at_psb_end_, at_tip_, at_fup_;
+  std::optional<TraceEvent> at_interrupt_;  // kControlFlow that the next interrupt's FUP locates
+  const uint8_t* first_datum_ = nullptr;    // an EVD packet whose CFE is still to come
+  bool traces_events_;
 };
 
 }  // namespace sonde::pt

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "pt/event_steps.h"
+#include "pt/packet.h"
 
 namespace sonde::pt {
 namespace {
@@ -39,7 +41,11 @@ class Walker final : private EventSteps {
  public:
   Walker(Bytes trace, const TraceSetup& setup, const WalkQuirks& quirks, CodeReader& code,
          FlowObserver& observer)
-      : EventSteps(trace, setup, quirks, code), code_(code), observer_(observer) {}
+      : EventSteps(trace, setup, quirks, code),
+        code_(code),
+        observer_(observer),
+        first_(reinterpret_cast<const uint8_t*>(trace.data())),
+        watches_packets_(observer.watches_packets()) {}
 
   void run() {
     const uint8_t* stuck_at = nullptr;
@@ -80,6 +86,7 @@ class Walker final : private EventSteps {
       while (status == kDone && (result_ & kEventPending) != 0) {
         TraceEvent event;
         status = take_event(event);
+        tell_packets();
         if (status == kDone) tell(event);
         look_at_clock();
       }
@@ -90,6 +97,7 @@ class Walker final : private EventSteps {
       status = next();
       uint64_t before = now_;
       look_at_clock();
+      tell_packets();
       tell(status, before);
       if (status < kDone) break;
       unchecked += found_.count + 1;
@@ -126,6 +134,11 @@ class Walker final : private EventSteps {
 
   // What the observer is told.
 
+  void tell_packets() {
+    if (watches_packets_)
+      observer_.packets_read(static_cast<uint64_t>(reader_.position() - first_));
+  }
+
   void tell_lost(FlowError why) { observer_.lost(why, told_ip_, now_); }
 
   void tell(Status status, uint64_t before) {
@@ -146,6 +159,8 @@ class Walker final : private EventSteps {
 
   void tell(const TraceEvent& event) {
     if (event.has_time) now_ = event.time;
+    if (event.allows_interrupts && event.type != EventType::kControlFlow)
+      tell_interrupt_flag(event);
     if (event.is_update && event.type != EventType::kFrequency) return;
     std::optional<uint64_t> ip;
     if (event.has_ip) ip = event.ip;
@@ -164,6 +179,8 @@ class Walker final : private EventSteps {
         return tell_lost(FlowError::kOverflow);
       case EventType::kTransaction:
         return observer_.transaction(event.begins, event.aborts, ip, now_);
+      case EventType::kControlFlow:
+        return tell_control_flow(event);
       case EventType::kFrequency:
         return observer_.core_frequency(static_cast<uint32_t>(event.value), now_);
       default:
@@ -171,12 +188,49 @@ class Walker final : private EventSteps {
     }
   }
 
+  void tell_interrupt_flag(const TraceEvent& event) {
+    if (event.type == EventType::kInterruptFlag && event.has_ip) told_ip_ = event.ip;
+    std::optional<uint64_t> ip;
+    if (event.has_ip) ip = event.ip;
+    observer_.interrupt_flag(*event.allows_interrupts,
+                             event.is_update                           ? FlagChange::kKnown
+                             : event.type == EventType::kInterruptFlag ? FlagChange::kAtPlace
+                                                                       : FlagChange::kByBranch,
+                             ip, now_);
+  }
+
+  void tell_control_flow(const TraceEvent& event) {
+    constexpr size_t kMostData = UINT16_MAX;
+    data_.clear();
+    const uint8_t* end = event.packet + kCfeSize;
+    Bytes packets(reinterpret_cast<const std::byte*>(event.packets),
+                  static_cast<size_t>(end - event.packets));
+    ControlFlowEvent told;
+    Packet packet;
+    for (size_t at = 0; at < packets.size() && read_packet(packets.subspan(at), packet);
+         at += packet.size) {
+      if (packet.type == PacketType::kEvd && data_.size() < kMostData)
+        data_.push_back({packet.count, packet.payload});
+    }
+    told.data = data_;
+    told.type = event.packet[2] & kCfeType;
+    told.vector = event.packet[3];
+    told.is_interrupt = event.is_interrupt;
+    told.ends_tracing = event.ends_tracing;
+    told.has_ip = event.is_interrupt || (event.packet[2] & kCfeHasIp) != 0;
+    told.allows_interrupts = event.allows_interrupts;
+    std::optional<uint64_t> ip;
+    if (event.has_ip) ip = event.ip;
+    if (event.is_interrupt) told.to = std::exchange(ip, event.from);
+    observer_.control_flow(told, ip, now_);
+  }
+
   // The short way.
 
   /// Follows blocks for as long as nothing happens but branches, and the observer need not be told
   /// of each, or is told of each. Returns the number of instructions.
   uint64_t hurry() {
-    if (!enabled_ || has_event_ || pending_ != 0 || mode_ == Mode::kUnknown ||
+    if (watches_packets_ || !enabled_ || has_event_ || pending_ != 0 || mode_ == Mode::kUnknown ||
         postponed_ != CodeBlocks::kNone)
       return 0;
     uint32_t index = blocks_.at(ip_, mode_ == Mode::k64Bit, now_);
@@ -304,7 +358,10 @@ class Walker final : private EventSteps {
 
   CodeReader& code_;
   FlowObserver& observer_;
+  const uint8_t* first_;  // byte of the trace
+  bool watches_packets_;
   Block block_;
+  std::vector<EventDatum> data_;                    // of the latest event
   uint64_t version_ = 0, checked_at_ = UINT64_MAX;  // of the code
   uint64_t told_ip_ = 0;
 };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "pt/instruction_decoder.h"
+#include "pt/packet.h"
 #include "pt/trace_builder.h"
 #include "pt/trace_contents.h"
 
@@ -500,6 +501,77 @@ class SimulatedRun {
   bool compresses_, is_long_ = false, on_ = false;
   uint64_t ip_ = 0, now_ = 1000;
 };
+
+class EventListener final : public Listener {
+ public:
+  void control_flow(const ControlFlowEvent& event, std::optional<uint64_t> ip, uint64_t) override {
+    std::string data;
+    for (const EventDatum& datum : event.data)
+      data += fmt::format(" {}={:x}", datum.type, datum.payload);
+    add("event {} vector {} at {:x} to {:x}{}", event.type, event.vector, ip.value_or(1),
+        event.to.value_or(1), data);
+  }
+  void interrupt_flag(bool allows, FlagChange how, std::optional<uint64_t>, uint64_t) override {
+    add("interrupts {} {}", allows, static_cast<int>(how));
+  }
+};
+
+TEST(Walker, TellsOfInterruptsBeforeTheyBranch) {
+  TraceBuilder trace;
+  trace.synchronize(7);
+  trace.enable(0x401000);
+  trace.bytes({0x02, 0x53, 0x00, 0x34, 0x12, 0, 0, 0, 0, 0, 0});  // EVD: a page fault's address
+  trace.bytes({0x02, 0x13, 0x01, 0x0e});                          // CFE, of the FUP's interrupt
+  trace.happened_at(0x401020);
+  trace.bytes({0x99, 0x05});  // MODE.Exec, interrupts allowed
+  trace.target(0x401016);
+  trace.bytes({0x02, 0x13, 0x87, 0x00});  // CFE with a FUP of its own
+  trace.happened_at(0x401016);
+  trace.disable();
+  trace.bytes({0x02, 0x13, 0x06, 0x00});  // while nothing is traced
+  TraceSetup setup;
+  setup.traces_events = true;
+  ASSERT_TRUE(look_through(trace.view(), setup).has_event_packets);
+  ProgramCode code;
+  EventListener listener;
+  walk(trace.view(), setup, {}, code, listener);
+  EXPECT_EQ(text_of(listener.told),
+            "interrupts false 0\n"
+            "on 401000 7\n"
+            "401000 5 1 64 at 7\n"
+            "event 1 vector 14 at 401020 to 401016 0=1234\n"
+            "interrupts true 1\n"
+            "interrupt 401020 401016 7\n"
+            "interrupts true 1\n"
+            "event 7 vector 0 at 401016 to 1\n"
+            "401016 2 5 64 at 7\n"
+            "off 1 1 7\n"
+            "event 6 vector 0 at 1 to 1\n");
+}
+
+/// EVD packets say nothing of the flow.
+TEST(Walker, DataOfEventsLeadNowhere) {
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    RandomTrace random(seed);
+    Bytes plain = random.make();
+    std::vector<std::byte> with_data;
+    Packet packet;
+    bool in_psb = false;
+    for (size_t at = 0; at < plain.size() && read_packet(plain.subspan(at), packet);
+         at += packet.size) {
+      in_psb = packet.type == PacketType::kPsb || (in_psb && packet.type != PacketType::kPsbEnd);
+      std::ranges::copy(plain.subspan(at, packet.size), std::back_inserter(with_data));
+      if (!in_psb && at % 3 == 0)
+        for (int byte : {0x02, 0x53, 0x02, 1, 2, 3, 4, 5, 6, 7, 8})
+          with_data.push_back(static_cast<std::byte>(byte));
+    }
+    ProgramCode code;
+    Listener expected, listener;
+    walk(plain, {}, {}, code, expected);
+    walk(with_data, {}, {}, code, listener);
+    ASSERT_EQ(text_of(listener.told), text_of(expected.told)) << seed;
+  }
+}
 
 TEST(Walker, SaysWhatLibiptSaysOfRuns) {
   constexpr uint32_t kRuns = 60;

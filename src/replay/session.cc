@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/merge_runs.h"
+#include "base/text.h"
 #include "itrace/decode.h"
 #include "replay/fields/read_values.h"
 #include "replay/frames/address_resolver.h"
@@ -65,6 +66,7 @@ struct Session::State {
   std::unique_ptr<SampleBatches> batches;
   uint32_t frame_generation = 0;
 
+  [[nodiscard]] Result<itrace::LogSetup> log_setup() const;
   Result<> add_traces();
   [[nodiscard]] JitReplay::Options dump_places() const;
   void open_whole();
@@ -130,6 +132,22 @@ SamplePassOptions Session::State::pass_options(bool only_sums) const {
           options.branch_history};
 }
 
+/// Of a log of the decoder.
+Result<itrace::LogSetup> Session::State::log_setup() const {
+  itrace::LogSetup setup(env->out);
+  if (auto size = env->config.get("itrace.debug-log-buffer-size")) {
+    auto bytes = parse_number(*size);
+    if (!bytes)
+      return fail(ErrorCode::kUsage, "itrace.debug-log-buffer-size: {} is no number of bytes",
+                  *size);
+    setup.context_bytes = *bytes;
+  }
+  SampleFilter of_times{.pids = {}, .tids = {}, .cpus = {}, .times = options.filter.times};
+  if (!of_times.empty())
+    setup.in_time = [of_times](uint64_t time_ns) { return of_times.passes({}, time_ns); };
+  return setup;
+}
+
 /// Adds the samples of instruction traces to the recording, before any pass over it.
 Result<> Session::State::add_traces() {
   LossLedger counted_later;
@@ -145,7 +163,8 @@ Result<> Session::State::add_traces() {
   itrace::CodeSources sources{objects, &generated, symbols.kallsyms};
   // What `record --kcore` copied is the code of exactly that boot.
   if (sources.kallsyms.empty()) sources.kallsyms = recording.facts().kernel_symbols;
-  return itrace::add_trace_samples(recording, history, sources, *options.itrace, env->losses);
+  return itrace::add_trace_samples(recording, history, sources, *options.itrace, TRY(log_setup()),
+                                   env->losses);
 }
 
 /// The two passes over the blocks that the recording currently shows.

@@ -232,13 +232,17 @@ void append_trace_flags(uint32_t flags, std::string& out) {
     return {};
   };
   bool in_transaction = (flags & kTraceInTransaction) != 0;
-  flags &= ~kTraceInTransaction;
+  bool is_masked = (flags & kTraceMasked) != 0, changes = (flags & kTraceMaskChanges) != 0;
+  flags &= ~(kTraceInTransaction | kTraceMasked | kTraceMaskChanges);
   std::string text(name_of(flags));
   if (text.empty() && (flags & kTraceBegin) != 0)
     text = fmt::format("tr strt {}", name_of(flags & ~kTraceBegin));
   if (text.empty() && (flags & kTraceEnd) != 0)
     text = fmt::format("tr end  {}", name_of(flags & ~kTraceEnd));
-  if (in_transaction) text = fmt::format("{:<15}(x)", text);
+  std::string state =
+      fmt::format("{}{}{}", in_transaction ? "x" : "", is_masked ? "D" : "", changes ? "t" : "");
+  if (!state.empty())
+    text = text.empty() ? state : fmt::format("{:<15}{:>6}", text, fmt::format("({})", state));
   fmt::format_to(std::back_inserter(out), "  {:<{}}", text, kWidth);
 }
 

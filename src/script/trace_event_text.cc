@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <iterator>
 
@@ -19,6 +20,31 @@ std::string characters_of(uint64_t value) {
     auto byte = static_cast<unsigned char>(value);
     if (std::isprint(byte) == 0 || byte >= 0x80) return {};
     text += static_cast<char>(byte);
+  }
+  return text;
+}
+
+std::string_view control_flow_name(uint32_t type) {
+  static constexpr std::array<std::string_view, 11> kNames = {
+      "",     "INTR",    "IRET",   "SMI",         "RSM",     "SIPI",
+      "INIT", "VMENTRY", "VMEXIT", "VMEXIT_INTR", "SHUTDOWN"};
+  return type < kNames.size() ? kNames[type] : std::string_view();
+}
+
+std::string control_flow_text(uint32_t flags, Bytes raw, ByteOrder order) {
+  static constexpr std::array<std::string_view, 3> kData = {"PFA", "VMXQ", "VMXR"};
+  std::string name(control_flow_name(flags & 0x1f));
+  if (name.empty()) name = fmt::format("{}", flags & 0x1f);
+  std::string text =
+      fmt::format(" cfe: {} IP: {} vector: {}", name, flags >> 7 & 1, flags >> 8 & 0xff);
+  for (size_t i = 0; i < flags >> 16; ++i) {
+    auto datum = trace_event_datum_of(raw, i, order);
+    if (!datum) break;
+    unsigned type = datum->type & 0x3f;
+    std::string title =
+        type < kData.size() ? std::string(kData[type]) : fmt::format("EVD_{}", type);
+    text += fmt::format(" {}: {}", title,
+                        datum->payload == 0 ? "0" : fmt::format("{:#x}", datum->payload));
   }
   return text;
 }
@@ -50,6 +76,11 @@ std::string text_of(TraceEventKind kind, const TraceEventData& data) {
     }
     case TraceEventKind::kPsb:
       return fmt::format(" psb offs: {} ", hex(data.value));
+    case TraceEventKind::kInterruptFlag:
+      return fmt::format(" IFLAG: {}->{} {} branch ", ~data.flags & 1, data.flags & 1,
+                         (data.flags & 2) != 0 ? "via" : "non");
+    case TraceEventKind::kEvt:
+      break;
   }
   return {};
 }
@@ -61,7 +92,10 @@ void append_trace_event_text(uint64_t kind, Bytes raw, ByteOrder order, std::str
   if (kind >= kTraceEventKinds) return;
   auto known = static_cast<TraceEventKind>(kind);
   if (auto data = trace_event_of(known, raw, order))
-    fmt::format_to(std::back_inserter(out), "{:<{}}", text_of(known, *data), kWidth);
+    fmt::format_to(std::back_inserter(out), "{:<{}}",
+                   known == TraceEventKind::kEvt ? control_flow_text(data->flags, raw, order)
+                                                 : text_of(known, *data),
+                   kWidth);
 }
 
 void append_ipc(const RecordView& record, std::string& out) {

@@ -33,6 +33,21 @@ TEST(TraceEventText, NumbersThatAreTextAreShownAsText) {
   EXPECT_EQ(text(TraceEventKind::kPtWrite, 1, 0x4100000041), " IP: 1 payload: 0x4100000041      ");
 }
 
+TEST(TraceEventText, InterruptsHaveData) {
+  ByteBuilder raw;
+  append_trace_event(TraceEventKind::kEvt, {1 | 0x80 | 14 << 8 | 3 << 16, 0}, raw);
+  append_trace_event_datum({0, 0x1234}, raw);
+  append_trace_event_datum({7, 0}, raw);
+  std::string out;
+  // The third one is missing.
+  append_trace_event_text(static_cast<uint64_t>(TraceEventKind::kEvt), raw.view(), kHostOrder, out);
+  EXPECT_EQ(out, " cfe: INTR IP: 1 vector: 14 PFA: 0x1234 EVD_7: 0");
+  EXPECT_EQ(text(TraceEventKind::kEvt, 11, 0), " cfe: 11 IP: 0 vector: 0          ");
+  EXPECT_EQ(text(TraceEventKind::kInterruptFlag, 3, 0x401000),
+            " IFLAG: 0->1 via branch           ");
+  EXPECT_EQ(text(TraceEventKind::kInterruptFlag, 0, 0), " IFLAG: 1->0 non branch           ");
+}
+
 TEST(TraceEventText, DamagedSamplesHaveNone) {
   std::string out;
   append_trace_event_text(0, {}, kHostOrder, out);

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What an Intel PT trace tells besides branches, against perf's lines: PTWRITE, power events, PSBs and the core's frequency, cycles;
-and the call chains and branches that it gives the samples of another event.
+"""What an Intel PT trace tells besides branches, against perf's lines: PTWRITE, power events, PSBs and the core's frequency, cycles,
+interrupts and the interrupt flag (event trace); and the call chains and branches that it gives the samples of another event.
 
   SONDE=build/release/sonde tests/oracle/itrace_events_oracle.py
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -107,6 +108,105 @@ def trace_of_event_packets():
     return trace.bytes
 
 
+def end_by_interrupt(trace, at):
+    trace.interrupted(at["loop"])
+    trace.address(0x01, at["done"])  # TIP.PGD
+
+
+def traces_of_interrupts(at):
+    """Event trace: interrupts with and without a branch that is traced, and changes of the interrupt flag by branches and CLI."""
+    traces = []
+
+    def begin(interrupts=True):
+        trace = Trace()
+        trace.psb(TSC, 20)
+        trace.mode(interrupts)
+        trace.enable(at["_start"])
+        traces.append(trace)
+        return trace
+
+    trace = begin()
+    trace.event(1, 0x20, True)
+    trace.interrupted(at["again"])
+    turn(trace, at, True)
+    trace.datum(0, 0x1234)
+    trace.event(1, 14, False)
+    trace.interrupted(at["loop"])
+    trace.mode(False)
+    trace.target(at["again"])
+    turn(trace, at, True)
+    trace.branch(True)
+    trace.event(12, 3, True)
+    trace.interrupted(at["loop"])
+    trace.time(TSC + 100)
+    end_by_interrupt(trace, at)
+
+    # While nothing is traced.
+    trace = begin()
+    turn(trace, at, True)
+    end_by_interrupt(trace, at)
+    trace.event(6, 0, False)
+    trace.time(TSC + 100)
+    trace.datum(0, 1)
+    trace.event(3, 3, False)
+    trace.event(7, 0, True)
+    trace.interrupted(at["done"])
+    trace.mode(False)
+    trace.enable(at["again"])
+    end_by_interrupt(trace, at)
+    for kind in range(32):
+        trace.event(kind, kind, False)
+    for kind in range(64):
+        trace.datum(kind, kind)
+        if kind % 5 == 4:
+            trace.event(1, 0, False)
+
+    # Flags that instructions change which do not branch.
+    trace = begin()
+    trace.mode(False)
+    trace.interrupted(at["again"])
+    turn(trace, at, True)
+    turn(trace, at, True)
+    trace.mode(True)
+    trace.interrupted(at["again"])
+    turn(trace, at, True)
+    trace.mode(False)
+    trace.interrupted(at["again"] + 1)
+    end_by_interrupt(trace, at)
+
+    trace = begin(False)
+    turn(trace, at, True)
+    for kind in range(3):
+        trace.datum(kind, 0x1000 * kind + 1)
+    trace.event(10, 0, False)
+    end_by_interrupt(trace, at)
+    trace.psb(TSC + 500, 20)
+    trace.mode(True)
+    trace.enable(at["again"])
+    trace.psb(TSC + 500, 20, at["loop"])
+    trace.branch(True)
+    trace.event(9, 3, True)
+    trace.interrupted(at["loop"])
+    trace.time(TSC + 800)
+    trace.branch(False)
+    trace.target(at["after_call"])
+    trace.branch(True)
+    end_by_interrupt(trace, at)
+
+    # Flags that a return changes, and an event that waits for an interrupt.
+    trace = begin(False)
+    trace.branch(True)
+    trace.branch(True)
+    trace.branch(False)
+    trace.mode(True)
+    trace.target(at["after_call"])
+    trace.branch(True)
+    trace.event(2, 0, False)
+    turn(trace, at, True)
+    end_by_interrupt(trace, at)
+    return [trace.bytes for trace in traces]
+
+
 def trace_of_places(at):
     """For q: starts, ends, interrupts, overflows, transactions."""
     trace = Trace()
@@ -181,6 +281,51 @@ def injected(data, copy):
                 lines_of(["perf", "script", "--itrace=wp", *fields], data)[0])
 
 
+def log_of(tool, options, data, directory):
+    """The decoder's log, as a list of lines."""
+    os.makedirs(directory)
+    subprocess.run([tool, "script", *options, "-i", data], cwd=directory, capture_output=True, check=False)
+    with open(f"{directory}/intel_pt.log", encoding="utf-8") as log:
+        return [line.rstrip() for line in log]
+
+
+def compare_logs(data, name):
+    """Packets and records in their order; instructions in that of the first time, since perf logs what it decodes once."""
+    packet = re.compile(r"  ([0-9a-f]{8}): ((?: [0-9a-f]{2})+) +(\S.*)")
+    instruction = re.compile(r" {4,}([0-9a-f]{1,16}): ((?: [0-9a-f]{2})+)")
+    results = []
+    mine, its = (log_of(tool, ["--itrace=bed"], data, f"{name}/log-{Path(tool).name}-{Path(data).stem}") for tool in (SONDE, "perf"))
+    found = [[match.groups() for line in log if (match := packet.match(line))] for log in (mine, its)]
+    results.append(same(f"packets in the log of {Path(data).stem}", *found))
+    found = [list(dict.fromkeys((int(match[1], 16), match[2]) for line in log if (match := instruction.match(line)))) for log in (mine, its)]
+    results.append(same(f"instructions in the log of {Path(data).stem}", *found))
+    results.append(same(f"records in the log of {Path(data).stem}",
+                        *([line[line.index("PERF_RECORD"):] for line in log if "PERF_RECORD" in line and "PERF_RECORD_SAMPLE" not in line] for log in (mine, its))))
+    return results
+
+
+def compare_interrupts(name):
+    program = f"{name}/masking"
+    build(looping_program("cli\n  "), program)
+    at = symbols(program)
+    results = []
+    for number, trace in enumerate(traces_of_interrupts(at)):
+        data = f"{name}/interrupts{number}.data"
+        assemble(records_of(trace, program, at["work"] & ~0xfff, "0x80002c01", info=INFO + ",1"), data)
+        results += [compare(options, data) for options in (
+            ["--itrace=Ie"],
+            ["--itrace=Ibe", "--ns", "-F", "time,event,ip,sym,addr,synth,flags"],
+            ["--itrace=i1i", "-F", "event,ip"],
+            ["--itrace=be", "-F", "+flags"],
+        )]
+        copy = f"{name}/copy{number}.data"
+        subprocess.run([SONDE, "inject", "--itrace=I", "-i", data, "-o", copy], check=True)
+        fields = ["-F", "time,synth,ip"]
+        results.append(same(f"perf script of inject --itrace=I, trace {number}", lines_of(["perf", "script", *fields], copy)[0],
+                            lines_of(["perf", "script", "--itrace=I", *fields], data)[0]))
+    return results
+
+
 def main():
     if not shutil.which("perf"):
         sys.exit(77)
@@ -242,6 +387,9 @@ def main():
             ["--itrace=qwp", "-F", "time,event,synth,ip"],
             ["--itrace=qqi", "-F", "time,event,ip"],
         )]
+        results += compare_interrupts(name)
+        for data in (told, chains, f"{name}/interrupts0.data", f"{name}/interrupts2.data"):
+            results += compare_logs(data, name)
         results.append(injected(told, f"{name}/copy.data"))
     sys.exit(0 if all(results) else 1)
 

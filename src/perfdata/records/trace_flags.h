@@ -17,6 +17,8 @@ inline constexpr uint32_t kTraceBranch = 1u << 0, kTraceCall = 1u << 1, kTraceRe
                           kTraceAsync = 1u << 5, kTraceInterrupt = 1u << 6, kTraceAbort = 1u << 7,
                           kTraceBegin = 1u << 8, kTraceEnd = 1u << 9,
                           kTraceInTransaction = 1u << 10;
+/// Interrupts are masked; this changes here.
+inline constexpr uint32_t kTraceMasked = 1u << 12, kTraceMaskChanges = 1u << 13;
 
 struct TraceDetails {
   uint32_t flags = 0;
