@@ -111,10 +111,9 @@ class BranchCounter {
     if (thread.address != 0 && sample_.ip != 0 && (has_run || sample_.ip != thread.address))
       add_range(thread.to, thread.address, has_run ? sample_.ip : sample_.ip - 1);
     thread.address = sample_.addr;
-    if (sample_.ip != 0 && sample_.addr != 0)
-      thread.to = add_branch(i, sample_.ip, sample_.addr, false);
-    else if (sample_.addr != 0)
-      thread.to = places_.at(i, sample_.addr);
+    bool is_branch = sample_.ip != 0 && has_run && (flags & kTraceSyscall) == 0;
+    thread.to = is_branch ? add_branch(i, sample_.ip, sample_.addr, false)
+                          : Frame(places_.at(i, sample_.addr));
   }
 
   const Session& session_;

@@ -78,6 +78,26 @@ class EtmTest(unittest.TestCase):
         counts[f"{start:x}-{last:x}"] += 1
         self.assertEqual(counts, golden()[0])
 
+    def test_counts_for_compilers_are_those_of_the_golden(self):
+        text = self.sonde("data", "convert", "--to-autofdo", "-", "-i", RECORDING, "--dso", f"/{PROGRAM}", "--symfs", self.symfs)
+        lines = iter(text.splitlines())
+        tables = [dict(next(lines).rsplit(":", 1) for _ in range(int(next(lines)))) for _ in range(3)]
+        ranges, branches = golden()
+
+        def runs(table):
+            """By instruction: the golden's ranges end at branches that were not taken, too."""
+            counts = collections.Counter()
+            for place, count in table.items():
+                first, last = (int(address, 16) for address in place.split("-"))
+                counts.update({address: int(count) for address in range(first, last + 4, 4)})
+            return counts
+
+        self.assertEqual(runs(tables[0]), runs(ranges))
+        # The golden has no targets of returns: there only the branch's own place tells.
+        self.assertEqual({place.split("->")[0]: int(count) for place, count in tables[2].items()},
+                         {place.split("->")[0]: count for place, count in branches.items()})
+        self.assertEqual({place for place in branches if not place.endswith(">0")} - set(tables[2]), set())
+
     def test_branches_survive_injection(self):
         injected, cache = self.symfs / "injected.data", self.symfs / "cache"
         self.sonde("--buildid-dir", cache, "buildid-cache", "--add", FIXTURES / "etm_test_loop")
