@@ -11,6 +11,7 @@
 #include "export/recordings/bolt.h"
 #include "export/recordings/ctf.h"
 #include "export/recordings/json.h"
+#include "export/recordings/propeller_input.h"
 
 namespace sonde {
 namespace {
@@ -24,7 +25,12 @@ class DataConvert final : public Command {
         "Format, which babeltrace and Trace Compass read. The fields are the same as perf's. "
         "--to-autofdo writes how often each branch of a program was taken, from the branch stacks "
         "of its samples, as create_llvm_prof and create_gcov read it (--profiler=text); --to-bolt "
-        "writes the same as perf2bolt and llvm-bolt read it (-pa).");
+        "writes the same as perf2bolt and llvm-bolt read it (-pa). --to-propeller writes an order "
+        "of the program's basic blocks as clang takes it (-fbasic-block-sections=list=), and "
+        "--symorder the order of functions that belongs to it, as lld takes it "
+        "(--symbol-ordering-file); the program must have been built by clang with "
+        "-fbasic-block-address-map. All of these count every branch of an instruction trace, "
+        "where the recording has one.");
     flags.text('i', "input", input_, "file", "input file name");
     flags.text(0, "to-json", json_, "file", "Convert to JSON format; - is standard output");
     flags.text(0, "to-ctf", ctf_, "directory", "Convert to CTF format");
@@ -32,10 +38,13 @@ class DataConvert final : public Command {
                "Convert branch stacks to AutoFDO's text; - is standard output");
     flags.text(0, "to-bolt", bolt_, "file",
                "Convert branch stacks to the text of perf2bolt -pa; - is standard output");
+    flags.text(0, "to-propeller", propeller_, "file",
+               "Convert branch stacks to an order of basic blocks for clang; - is standard output");
+    flags.text(0, "symorder", symbol_order_, "file",
+               "of --to-propeller: also write the order of functions, for lld");
     flags.text(0, "dso", dso_, "object",
-               "of --to-autofdo and --to-bolt: path or name of the program or library; by default "
-               "that with the "
-               "most branches");
+               "of --to-autofdo, --to-bolt and --to-propeller: path or name of the program or "
+               "library; by default that with the most branches");
     flags.boolean('f', "force", force_, "don't complain, do it; overwrite the file");
     flags.count('v', "verbose", verbose_, "be more verbose")
         .without_effect("what is lost is said anyway");
@@ -46,7 +55,9 @@ class DataConvert final : public Command {
   sonde data convert --to-ctf trace && babeltrace trace
   sonde record -b -- ./app && sonde data convert --to-autofdo app.afdo.txt
   create_llvm_prof --profiler=text --profile=app.afdo.txt --binary=app --out=app.prof
-  sonde data convert --to-bolt app.bolt.txt && perf2bolt -pa -p app.bolt.txt -o app.fdata app)");
+  sonde data convert --to-bolt app.bolt.txt && perf2bolt -pa -p app.bolt.txt -o app.fdata app
+  sonde data convert --to-propeller app.blocks --symorder app.functions
+  clang -O2 -fbasic-block-sections=list=app.blocks -fuse-ld=lld -Wl,--symbol-ordering-file=app.functions app.c)");
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
@@ -54,13 +65,15 @@ class DataConvert final : public Command {
     session_.open.stdin_fd = env.in_fd;
     session_.open.force = force_;
     session_.want_chains = session_.want_symbols = !json_.empty();
+    if (!branch_path().empty()) session_.itrace = trace_of_branches();
     Session session = TRY(Session::open(input_, session_, env));
     uint64_t bytes = TRY(convert(session, env));
     if (json_ == "-" || branch_path() == "-") return 0;
-    std::string_view format = !ctf_.empty()    ? "CTF"
-                              : !json_.empty() ? "JSON"
-                              : !bolt_.empty() ? "BOLT"
-                                               : "AutoFDO";
+    std::string_view format = !ctf_.empty()         ? "CTF"
+                              : !json_.empty()      ? "JSON"
+                              : !bolt_.empty()      ? "BOLT"
+                              : !propeller_.empty() ? "Propeller"
+                                                    : "AutoFDO";
     constexpr double kMegabyte = 1024.0 * 1024.0;
     env.err.print(
         "[ {0} data convert: Converted '{1}' into {2} data '{3}' ]\n"
@@ -77,16 +90,22 @@ class DataConvert final : public Command {
                   arguments[0]);
     if (!json_.empty() && !ctf_.empty())
       return fail(ErrorCode::kFailed, "You cannot specify both --to-ctf and --to-json.");
-    std::string_view option = bolt_.empty() ? "--to-autofdo" : "--to-bolt";
-    if (!branch_path().empty() && !(json_ + ctf_).empty())
-      return fail(ErrorCode::kFailed, "{} goes with neither --to-ctf nor --to-json.", option);
-    if (!bolt_.empty() && !autofdo_.empty())
-      return fail(ErrorCode::kFailed, "You cannot specify both --to-autofdo and --to-bolt.");
-    if (json_.empty() && ctf_.empty() && branch_path().empty())
+    std::vector<std::string_view> options = branch_options();
+    if (!options.empty() && !(json_ + ctf_).empty())
+      return fail(ErrorCode::kFailed, "{} goes with neither --to-ctf nor --to-json.", options[0]);
+    if (options.size() > 1)
+      return fail(ErrorCode::kFailed, "You cannot specify both {} and {}.", options[0], options[1]);
+    if (json_.empty() && ctf_.empty() && options.empty())
       return fail(ErrorCode::kUsage,
-                  "You must specify one of --to-ctf, --to-json, --to-autofdo or --to-bolt.");
-    if (!dso_.empty() && branch_path().empty())
-      return fail(ErrorCode::kUsage, "--dso chooses the object of --to-autofdo or --to-bolt");
+                  "You must specify one of --to-ctf, --to-json, --to-autofdo, --to-bolt or "
+                  "--to-propeller.");
+    if (!dso_.empty() && options.empty())
+      return fail(ErrorCode::kUsage,
+                  "--dso chooses the object of --to-autofdo, --to-bolt or --to-propeller");
+    if (!symbol_order_.empty() && propeller_.empty())
+      return fail(ErrorCode::kUsage, "--symorder belongs to --to-propeller");
+    if (!symbol_order_.empty() && symbol_order_ == propeller_)
+      return fail(ErrorCode::kUsage, "--to-propeller and --symorder write to two files");
     if (all_ && ctf_.empty())
       return fail(ErrorCode::kUnsupported, "--all is currently unsupported for JSON output.");
     if (wall_clock_ && ctf_.empty())
@@ -103,6 +122,7 @@ class DataConvert final : public Command {
     BranchProfile::Object object = TRY(branches_of(session, env));
     const Dso& dso = session.machine().dsos()[object.dso];
     if (!bolt_.empty()) return write_bolt_file(session, object, env);
+    if (!propeller_.empty()) return write_propeller_files(session, object, env);
     return write_file(autofdo_, env,
                       [&](Sink& out) { write_autofdo(out, object, dso.build_id, dso.path); });
   }
@@ -124,17 +144,41 @@ class DataConvert final : public Command {
     return bytes;
   }
 
+  Result<uint64_t> write_propeller_files(const Session& session,
+                                         const BranchProfile::Object& object, Env& env) const {
+    PropellerResult result = TRY(lay_out_for_propeller(session, object));
+    for (const std::string& line : result.left_out) env.err.print("{}: {}\n", env.tool, line);
+    uint64_t bytes = TRY(write_file(
+        propeller_, env, [&](Sink& out) { write_propeller_clusters(out, result.layout); }));
+    if (symbol_order_.empty()) return bytes;
+    return bytes + TRY(write_file(symbol_order_, env,
+                                  [&](Sink& out) { write_propeller_symbols(out, result.layout); }));
+  }
+
   /// Of the text made from branch stacks.
-  [[nodiscard]] const std::string& branch_path() const { return bolt_.empty() ? autofdo_ : bolt_; }
+  [[nodiscard]] const std::string& branch_path() const {
+    if (!bolt_.empty()) return bolt_;
+    return propeller_.empty() ? autofdo_ : propeller_;
+  }
+  /// The options that want such a text.
+  [[nodiscard]] std::vector<std::string_view> branch_options() const {
+    std::vector<std::string_view> options;
+    if (!autofdo_.empty()) options.emplace_back("--to-autofdo");
+    if (!bolt_.empty()) options.emplace_back("--to-bolt");
+    if (!propeller_.empty()) options.emplace_back("--to-propeller");
+    return options;
+  }
 
   Result<BranchProfile::Object> branches_of(const Session& session, Env& env) const {
     BranchTotals totals;
     std::vector<BranchProfile::Object> objects = profile_branches(session, totals).by_object();
     if (totals.samples == 0)
-      return fail(ErrorCode::kNotFound,
-                  "{} has no branch stacks: record -b or -j any,u takes them, on processors that "
-                  "keep them",
-                  input_);
+      return fail(
+          ErrorCode::kNotFound,
+          "{} has no branch stacks: record -b or -j any,u takes them, on processors that "
+          "keep them; of an instruction trace convert the recording itself, not what inject "
+          "made of it",
+          input_);
     const DsoTable& dsos = session.machine().dsos();
     if (totals.broken > 0)
       env.err.print("{}: {} stretches between branches were left out: no code is like that\n",
@@ -179,6 +223,8 @@ class DataConvert final : public Command {
   std::string ctf_;
   std::string autofdo_;
   std::string bolt_;
+  std::string propeller_;
+  std::string symbol_order_;
   std::string dso_;
   bool force_ = false;
   int verbose_ = 0;
