@@ -113,6 +113,21 @@ def in_thread():
     spin(0.2)
 
 
+async def awaited():
+    spin(0.1)
+
+
+async def coroutine():
+    await awaited()
+
+
+def driver():
+    try:
+        coroutine().send(None)
+    except StopIteration:
+        pass
+
+
 def native_callback():
     callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_int))(compared)
     array = (ctypes.c_int * 2)(2, 1)
@@ -125,6 +140,7 @@ def main():
     sum(numbers())
     sorted([2, 1], key=key_of)
     handler()
+    driver()
     native_callback()
     ünïcode_ñame()
     deep(60)
@@ -152,6 +168,33 @@ if child == 0:
     os._exit(0)
 os.waitpid(child, 0)
 report(sys.argv[1])
+"""
+
+
+SUBINTERPRETER = r"""
+import threading
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    import _interpreters as interpreters
+
+
+def outside():
+    interpreters.run_string(interpreters.create(), '''
+import time
+def inside():
+    begin = time.thread_time()
+    while time.thread_time() - begin < 0.2:
+        for i in range(2000):
+            pass
+inside()
+''')
+
+
+outside()
+thread = threading.Thread(target=outside)
+thread.start()
+thread.join()
 """
 
 
@@ -245,6 +288,20 @@ class InterpreterTest(OwnDirectoryTest):
                     # Five standard deviations of a random sample, and a percent for what samples of the kernel take away.
                     bound = 5 * (share * (1 - share) / whole) ** 0.5 + 0.01
                     self.assertAlmostEqual(counts[name] / whole, share, delta=bound, msg=name)
+
+    def test_functions_that_run_a_subinterpreter_are_below_its_own(self):
+        (self.path / "outside.py").write_text(SUBINTERPRETER)
+        for python in interpreters():
+            with self.subTest(python=python):
+                run = self.run_tool(SONDE, "record", "-e", "cpu-clock:u", "-F", 1500, "--call-graph", "bpf", "-o", "perf.data",
+                                    "--", python, self.path / "outside.py")
+                text = self.run_tool(SONDE, "script", "--no-inline", "-i", "perf.data", "-F", "ip,sym,dso").stdout
+                blocks = [block for block in text.split("\n\n") if " inside (<string>)" in block]
+                whole = [block for block in blocks if re.search(r" outside \(.*outside\.py\)", block)]
+                # Once by the main thread, once by another.
+                self.assertGreater(sum("_start (" in block for block in whole), 50)
+                self.assertGreater(sum("_start (" not in block for block in whole), 50)
+                self.assertLessEqual(len(blocks) - len(whole), self.incomplete(run))
 
     def test_native_code_between_functions_stays(self):
         self.record("/usr/bin/python3")

@@ -21,7 +21,7 @@ enum { OBJECT_TYPE = 8, OBJECT_SIZE = 16 };  // object.h: ob_type, ob_size
 enum { BYTES_DATA = 32 };                    // bytesobject.h: ob_sval
 enum { TEXT_LENGTH = 16, TEXT_STATE = 32 };  // unicodeobject.h: PyASCIIObject
 enum { TEXT_COMPACT = 1 << 5, TEXT_IS_ASCII = 1 << 6, TEXT_WIDTH_SHIFT = 2, TEXT_WIDTH_MASK = 7 };
-enum { PYTHON_SEARCH_FRAMES = 512 };
+enum { PYTHON_SEARCH_FRAMES = 512, PYTHON_SEARCH_STATES = 512 };
 enum { LOOP_REGISTERS = 6, LOOP_WORDS = 64 };  // that are searched for the frame
 enum {
   LOOP_SAVED_BYTES = 8 + 6 * 8,  // return address and the caller's registers: not the loop's own
@@ -42,6 +42,7 @@ struct python_walk {
   __u32 is_one_frame;  // its kind of activation
   __u64 base;          // where offset 0 of the object would be mapped
   __u64 thread_id;     // pthread_t
+  __u64 thread;        // its state that is being walked
   __u64 next_thread;   // another state of this thread, to be walked after this one
   __u64 anchor;        // what the next activation has on its stack; 0: nothing
   __u64 frame;         // the next frame of the activation that is being walked; 0: none is
@@ -147,11 +148,50 @@ static __u64 anchor_of(const struct python_layout* layout, __u64 outer) {
 
 static void begin_thread(struct python_walk* p, const struct python_layout* layout, __u64 thread) {
   __u64 at = layout->thread_activation != 0 ? layout->thread_activation : layout->thread_frame;
+  p->thread = thread;
   p->anchor = p->outer = 0;
   if (read_word(thread + at, &p->outer))
     p->anchor = anchor_of(layout, p->outer);
   else
     python_loses(PYTHON_NO_MEMORY);
+}
+
+struct state_search {
+  __u64 thread, interpreter, thread_id;
+  __u32 id_offset, thread_next, interpreter_threads, interpreter_next;
+};
+
+static long search_state(__u32 index, void* context) {
+  struct state_search* search = context;
+  __u64 id = 0;
+  if (search->thread == 0) {
+    if (!read_word(search->interpreter + search->interpreter_next, &search->interpreter) ||
+        search->interpreter == 0)
+      return 1;
+    if (!read_word(search->interpreter + search->interpreter_threads, &search->thread))
+      search->thread = 0;
+    return 0;
+  }
+  if (read_word(search->thread + search->id_offset, &id) && id == search->thread_id) return 1;
+  if (!read_word(search->thread + search->thread_next, &search->thread)) search->thread = 0;
+  return 0;
+}
+
+/// The state that the thread has in an interpreter which is older than that of the state which was
+/// walked, and so comes after it in the list; 0 if it has none.
+static __u64 older_state(const struct python_walk* p, const struct python_layout* layout) {
+  struct state_search search = {.thread = 0,
+                                .thread_id = p->thread_id,
+                                .id_offset = layout->thread_id,
+                                .thread_next = layout->thread_next,
+                                .interpreter_threads = layout->interpreter_threads,
+                                .interpreter_next = layout->interpreter_next};
+  if (layout->interpreter_threads == 0 || p->thread == 0 ||
+      !read_word(p->thread + layout->thread_interpreter, &search.interpreter) ||
+      search.interpreter == 0)
+    return 0;
+  bpf_loop(PYTHON_SEARCH_STATES, search_state, &search, 0);
+  return is_own_thread(layout, search.thread, p->thread_id) ? search.thread : 0;
 }
 
 /// Becomes ready for the activation that `outer` tells of, or for those of another state of the
@@ -162,6 +202,7 @@ __noinline int next_activation(struct python_walk* p) {
   struct python_layout* layout = bpf_map_lookup_elem(&pythons, &index);
   if (!layout) return 0;
   p->anchor = anchor_of(layout, p->outer);
+  if (p->anchor == 0 && p->next_thread == 0) p->next_thread = older_state(p, layout);
   if (p->anchor == 0 && p->next_thread != 0) {
     begin_thread(p, layout, p->next_thread);
     p->next_thread = 0;
@@ -190,8 +231,8 @@ __noinline int begin_python(struct python_walk* p, __u32 object, __u64 base) {
   p->is_one_frame = layout->activation == PYTHON_ONE_FRAME;
   p->base = base;
   p->thread_id = BPF_CORE_READ(task, thread.fsbase);
-  p->next_thread = 0;
-  p->anchor = p->frame = 0;
+  p->thread = p->next_thread = 0;
+  p->anchor = p->frame = p->outer = 0;
   __u64 runtime = base + layout->runtime, current = 0;
   __u64 first = first_thread_state(layout, runtime, p->thread_id);
   if (layout->runtime_current != 0 && read_word(runtime + layout->runtime_current, &current) &&

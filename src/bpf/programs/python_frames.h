@@ -32,10 +32,13 @@ struct python_layout {
   // frame; 0 if they vary.
   __u64 loop_start, loop_end;
   __u32 loop_bytes;
-  __u32 activation;         // python_activation
-  __u32 runtime_current;    // 0: the current thread's state is not there
-  __u32 runtime_key;        // Py_tss_t of a thread's state
-  __u32 thread_id;          // pthread_t
+  __u32 activation;       // python_activation
+  __u32 runtime_current;  // 0: the current thread's state is not there
+  __u32 runtime_key;      // Py_tss_t of a thread's state
+  __u32 thread_id;        // pthread_t
+  // Where other interpreters' states of the thread are, if `runtime_current` is 0.
+  __u32 thread_interpreter, thread_next;
+  __u32 interpreter_threads, interpreter_next;
   __u32 thread_activation;  // _PyCFrame of the innermost activation; 0: not in this version
   __u32 thread_frame;       // the innermost frame, if there are no activations
   __u32 activation_frame;   // likewise, of an activation

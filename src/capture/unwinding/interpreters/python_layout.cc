@@ -83,6 +83,10 @@ python_layout layout_312() {
   layout.activation = PYTHON_SHIM;
   layout.runtime_key = 1544;
   layout.thread_id = 136;
+  layout.thread_interpreter = 16;
+  layout.thread_next = 8;
+  layout.interpreter_threads = 72;
+  layout.interpreter_next = 0;
   layout.thread_activation = 56;
   layout.activation_frame = 0;
   layout.activation_outer = 8;
@@ -138,6 +142,10 @@ std::optional<python_layout> layout_313(Bytes runtime) {
   layout.activation = PYTHON_SHIM;
   layout.runtime_key = 2160;
   layout.thread_id = narrow(offsets.thread.thread_id);
+  layout.thread_interpreter = narrow(offsets.thread.interp);
+  layout.thread_next = narrow(offsets.thread.next);
+  layout.interpreter_threads = narrow(offsets.interpreter.threads_head);
+  layout.interpreter_next = narrow(offsets.interpreter.next);
   layout.thread_frame = narrow(offsets.thread.current_frame);
   layout.frame_outer = narrow(offsets.frame.previous);
   layout.frame_code = narrow(offsets.frame.executable);
