@@ -21,6 +21,8 @@ std::string_view feature_name(uint32_t bit) {
     return text;
 #include "abi/features.def"
 #undef FEATURE
+    case kFeatureInterpretedFiles:
+      return "INTERPRETED_FILES";
     default:
       return {};
   }

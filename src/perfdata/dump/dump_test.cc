@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "perfdata/dump/header_text.h"
 #include "perfdata/text/format.h"
 
 namespace sonde {
@@ -76,6 +77,28 @@ TEST(Dump, CommandsLeaveDifferentRecordsUnhandled) {
   };
   EXPECT_EQ(count(DumpFor::kReport), 2u);
   EXPECT_EQ(count(DumpFor::kScript), 1u);
+}
+
+TEST(HeaderText, CountsInterpretedFunctionsAndListsTheirFilesIfAsked) {
+  auto bytes = assemble(std::string(kEvent) +
+                        "feature INTERPRETED_FILES: \"/srv/app.py\" 0 2 0 10 5 \"row\" 6 40 0 "
+                        "\"main\" \"<string>\" 268435456 1 0 1 3 \"<module>\"\n");
+  ASSERT_TRUE(bytes) << bytes.error().message;
+  LossLedger losses;
+  auto recording = Recording::open_bytes(*bytes, "x.data", losses);
+  ASSERT_TRUE(recording);
+  auto header = [&](bool full) {
+    StringSink out;
+    write_header_text(out, *recording, full);
+    return out.text();
+  };
+  constexpr std::string_view kCount = "# interpreted functions : 3 of 2 source files\n";
+  constexpr std::string_view kFiles =
+      "#  0x100000000000000: 2 of /srv/app.py\n"
+      "#  0x100000010000000: 1 of <string>\n";
+  EXPECT_NE(header(false).find(kCount), std::string::npos);
+  EXPECT_EQ(header(false).find(kFiles), std::string::npos);
+  EXPECT_NE(header(true).find(std::string(kCount) + std::string(kFiles)), std::string::npos);
 }
 
 }  // namespace

@@ -167,9 +167,22 @@ class HeaderWriter {
         return write_caps(false);
       case abi::kFeatureCpuDomainInfo:
         return in_full(feature, &HeaderWriter::write_sched_domains);
+      case abi::kFeatureInterpretedFiles:
+        return write_interpreted_files();
       default:
         return;
     }
+  }
+
+  void write_interpreted_files() {
+    size_t functions = 0;
+    for (const InterpretedFile& file : features_.interpreted_files)
+      functions += file.functions.size();
+    out_.print("# interpreted functions : {} of {} source files\n", functions,
+               features_.interpreted_files.size());
+    if (!full_) return;
+    for (const InterpretedFile& file : features_.interpreted_files)
+      out_.print("#  {:#x}: {} of {}\n", file.start, file.functions.size(), file.path);
   }
 
   void write_hybrid() {

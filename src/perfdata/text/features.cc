@@ -36,6 +36,7 @@ class Tokens {
     return item.number;
   }
   uint32_t u32() { return static_cast<uint32_t>(number()); }
+  [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool more() const { return ok_ && at_ < items_.size(); }
   [[nodiscard]] bool all_used() const { return ok_ && at_ == items_.size(); }
 
@@ -76,6 +77,32 @@ auto single_text(uint32_t bit, AnyFeatures& f) -> decltype(&f.hostname) {
   }
 }
 
+/// Path, where its addresses begin after the first such address, and its functions, preceded by
+/// their number: place, first line, number of lines, name.
+InterpretedFile interpreted_file(Tokens& in) {
+  InterpretedFile file;
+  file.path = in.text();
+  file.start = kInterpretedBase + in.number();
+  uint64_t count = in.number();
+  for (uint64_t i = 0; i < count && in.ok(); ++i) {
+    InterpretedFile::Function function;
+    function.place = in.number();
+    function.first_line = in.u32();
+    function.line_count = in.u32();
+    function.name = in.text();
+    file.functions.push_back(std::move(function));
+  }
+  return file;
+}
+
+void put_interpreted_file(const InterpretedFile& file, Sink& out) {
+  out.print(" {} {} {}", in_quotes(file.path), file.start - kInterpretedBase,
+            file.functions.size());
+  for (const InterpretedFile::Function& function : file.functions)
+    out.print(" {} {} {} {}", function.place, function.first_line, function.line_count,
+              in_quotes(function.name));
+}
+
 void set_lists(uint32_t bit, Tokens& in, Features& f) {
   while (in.more()) {
     switch (bit) {
@@ -104,6 +131,9 @@ void set_lists(uint32_t bit, Tokens& in, Features& f) {
         f.groups.push_back(std::move(group));
         break;
       }
+      case abi::kFeatureInterpretedFiles:
+        f.interpreted_files.push_back(interpreted_file(in));
+        break;
       default: {
         std::string name = in.text();
         f.hybrid_pmus.push_back({std::move(name), in.text()});
@@ -146,7 +176,7 @@ void set_numbers(uint32_t bit, Tokens& in, Features& f) {
 bool is_list(uint32_t bit) {
   return bit == abi::kFeatureCmdline || bit == abi::kFeatureNumaTopology ||
          bit == abi::kFeaturePmuMappings || bit == abi::kFeatureGroupDesc ||
-         bit == abi::kFeatureHybridTopology;
+         bit == abi::kFeatureHybridTopology || bit == abi::kFeatureInterpretedFiles;
 }
 bool is_numbers(uint32_t bit) {
   return bit == abi::kFeatureNrCpus || bit == abi::kFeatureTotalMem ||
@@ -168,6 +198,8 @@ void put_list(uint32_t bit, const Features& f, Sink& out) {
   if (bit == abi::kFeatureHybridTopology)
     for (const HybridPmu& p : f.hybrid_pmus)
       out.print(" {} {}", in_quotes(p.name), in_quotes(p.cpus));
+  if (bit == abi::kFeatureInterpretedFiles)
+    for (const InterpretedFile& file : f.interpreted_files) put_interpreted_file(file, out);
 }
 
 bool put_numbers(uint32_t bit, const Features& f, Sink& out) {

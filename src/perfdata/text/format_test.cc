@@ -154,6 +154,20 @@ TEST(TextFormat, PlainDumpWithHeaderLinesIsEnough) {
   EXPECT_TRUE(as_text(opened.bytes) == as_text(again.bytes));
 }
 
+TEST(TextFormat, InterpretedFunctionsAreText) {
+  constexpr std::string_view kFeature =
+      "feature INTERPRETED_FILES: \"/srv/app.py\" 0 2 0 10 5 \"Matrix.row\" 6 40 0 \"main\" "
+      "\"<string>\" 268435456 1 0 1 3 \"<module>\"\n";
+  Opened opened;
+  open(fmt::format("{}{}", kEventLine, kFeature), opened);
+  const std::vector<InterpretedFile>& files = opened.recording->features().interpreted_files;
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(files[0].functions[0], (InterpretedFile::Function{0, 10, 5, "Matrix.row"}));
+  EXPECT_EQ(files[1].path, "<string>");
+  EXPECT_EQ(files[1].start, kInterpretedBase + kInterpretedFileBytes);
+  EXPECT_THAT(text_of(opened), HasSubstr(kFeature));
+}
+
 TEST(TextFormat, PipesCarryTheirEventsThemselves) {
   Opened opened;
   open(fmt::format("mode: pipe\n{}feature HOSTNAME: \"vm\"\nfeature TRACING_DATA: 01 02 03\n"
@@ -218,6 +232,8 @@ TEST(TextFormat, ErrorsNameLineAndCause) {
   EXPECT_THAT(error_of("order: middle\n"), HasSubstr("little or big"));
   EXPECT_THAT(error_of("feature NOPE: 1\n"), HasSubstr("no feature NOPE"));
   EXPECT_THAT(error_of("feature NRCPUS: 1\n"), HasSubstr("NRCPUS"));
+  EXPECT_THAT(error_of("feature INTERPRETED_FILES: \"/srv/app.py\" 0 1\n"),
+              HasSubstr("INTERPRETED_FILES"));
   EXPECT_THAT(error_of("raw: 0g\n"), HasSubstr("hex bytes expected"));
   EXPECT_THAT(error_of("COMM comm=\"x\n"), HasSubstr("no closing quote"));
   EXPECT_THAT(error_of(fmt::format("{}COMM comm=\"{}\"\n", kEventLine, std::string(70'000, 'x'))),
