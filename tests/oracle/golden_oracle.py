@@ -25,6 +25,7 @@ KNOWN = [
     (re.compile(r"-s (mispredict|in_tx|weight)|--total-cycles|^branches.test .*-g branch|--branch-history --inline"), "branches"),
     (re.compile(r"\bconfidence\b"), "intervals"),
     (re.compile(r"^damaged\.test "), "perf shows no table of a damaged recording"),
+    (re.compile(r"^interpreted_functions\.test "), "names of interpreted functions, from a section that perf does not know"),
     (re.compile(r"^latency\.test "), "shares of latency"),
     (re.compile(r"--no-skip-empty"), "record types that perf 6.1 does not know"),
 ]
