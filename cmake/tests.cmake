@@ -28,9 +28,11 @@ set(long_tests
   live.one_liners
   # hundreds of command lines under both tools; live.record and live.stat look at some
   oracle.record_attr oracle.stat
+  # thousands of stacks of large programs; live.kernel_unwind has known chains
+  oracle.kernel_unwind
 )
 # Oracles that record all the time; the others take the turn for the moment that they record in.
-set(kernel_oracles oracle.live_unwind oracle.record_attr oracle.stat oracle.trace oracle.trace_arguments)
+set(kernel_oracles oracle.kernel_unwind oracle.live_unwind oracle.record_attr oracle.stat oracle.trace oracle.trace_arguments)
 set(kernel_turn "${CMAKE_BINARY_DIR}/tmp/kernel-turn")
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)

@@ -2,8 +2,8 @@
 """Chains unwound in the kernel against copies of the same stacks, frame by frame.
 
 Real programs are recorded with --call-graph bpf,raw, so that each sample has both; $SONDE_TOOLS/unwound_dump replaces the chains of a
-recording by those that the copies give. What may differ is counted by kind: where a chain is the beginning of the other, and where it
-has other frames. Needs root.
+recording by those that the copies give. What differs is counted by kind: where a chain is the beginning of the other ("longer": the
+copy ended first), and where it has other frames. Needs root.
 
   SONDE=build/release/sonde SONDE_TOOLS=build/release/tests tests/oracle/kernel_unwind_oracle.py [PROGRAM]
 """
@@ -17,8 +17,8 @@ import sys
 import tempfile
 
 SONDE, TOOLS = os.environ["SONDE"], os.environ["SONDE_TOOLS"]
-COPY_BYTES = 32768
-FEWEST = 300  # samples with user frames, of each program
+COPY_BYTES = 57344  # with the longest chain it still fits into a record
+FEWEST = 200  # samples with user frames, of each program
 LEAST_EQUAL = 0.995
 USER, CONTEXTS = 0xfffffffffffffe00, 0xfffffffffffff001
 
@@ -30,7 +30,7 @@ for i in range(800): zlib.compress(descend(i % 40).encode())
 NODE = """
 const work = n => n < 2 ? n : work(n - 1) + work(n - 2);
 let sum = 0;
-for (let i = 0; i < 12; i++) { sum += work(27); sum += JSON.stringify([...Array(60000).keys()].sort()).length; }
+for (let i = 0; i < 40; i++) { sum += work(27); sum += JSON.stringify([...Array(60000).keys()].sort()).length; }
 """
 JAVA = """
 import java.util.*;
@@ -68,7 +68,7 @@ def programs(directory):
     source = directory / "count.cc"
     source.write_text(CXX)
     yield "g++", ["g++", "-O2", "-std=c++20", "-c", "-o", "/dev/null", source]
-    yield "openssl", ["openssl", "speed", "-seconds", "1", "-bytes", "4096", "sha256"]
+    yield "openssl", ["openssl", "dgst", "-sha3-512", *[data] * 60]
     if shutil.which("node"):
         yield "node", ["node", "-e", NODE]
         yield "node with frame pointers", ["node", "--perf-basic-prof", "--interpreted-frames-native-stack", "-e", NODE]

@@ -99,7 +99,9 @@ TaskSynthesis task_options(const Capture& capture, const RecordOptions& options)
   TaskSynthesis tasks;
   tasks.attr = &capture.events.front().attr();
   tasks.maps = options.synthesis.maps;
-  tasks.data_maps = sampling.addresses || copies_stacks(sampling.call_graph);
+  // As the kernel does for what is mapped later (event_config.cc).
+  tasks.data_maps =
+      sampling.addresses || (copies_stacks(sampling.call_graph) && !sampling.aggregation.enabled);
   tasks.namespaces = sampling.namespaces;
   tasks.build_ids = sampling.buildid_mmap;
   tasks.map_timeout_ms = options.synthesis.map_timeout_ms;

@@ -17,3 +17,9 @@ class UnwindTest(GuestTest):
                 seen |= stop_cases.chains(self.text(SONDE, "script", "-i", recording, "-F", "event,ip,sym"))
             bad = [stop_cases.wrong(name, seen[f"mem:{address:#x}:x"], may_repeat=True) for name, address in addresses.items()]
             self.assertEqual("".join(bad), "", recorder)
+
+    def test_unwinding_in_the_kernel_is_refused(self):
+        """The kernel could: it describes its types (BTF). The walker knows x86-64's registers and mappings only, and says so in a line."""
+        said = self.run_tool(SONDE, "record", "-o", "perf.data", "-e", "cpu-clock", "--call-graph", "bpf", "--", "true", status=255).stderr
+        self.assertEqual(said, "--call-graph bpf: the kernel part unwinds x86-64 only so far: use --call-graph dwarf\n")
+        self.assertFalse((self.path / "perf.data").exists())
