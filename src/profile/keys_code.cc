@@ -273,33 +273,34 @@ class SymbolKey : public PlaceKey {
   }
 
   [[nodiscard]] std::vector<uint32_t> collating_ranks(std::span<const uint64_t> distinct) const {
-    std::map<DsoId, uint32_t> dso_ranks;
-    for (uint64_t value : distinct) dso_ranks.try_emplace(places_[value].dso, 0);
+    auto index_of = [](DsoId dso) { return dso.valid() ? dso.index() + 1 : 0; };
+    std::vector<uint32_t> dso_ranks;  // by index
     std::vector<DsoId> by_name;
-    for (const auto& [dso, rank] : dso_ranks) by_name.push_back(dso);
-    std::ranges::sort(by_name, [&](DsoId a, DsoId b) {
+    for (uint64_t value : distinct) {
+      DsoId dso = places_[value].dso;
+      if (dso_ranks.size() <= index_of(dso)) dso_ranks.resize(index_of(dso) + 1);
+      if (std::exchange(dso_ranks[index_of(dso)], 1) == 0) by_name.push_back(dso);
+    }
+    std::ranges::sort(by_name);
+    std::ranges::stable_sort(by_name, [&](DsoId a, DsoId b) {
       return compare_dso_names(input_, a, b, settings_.verbose) < 0;
     });
-    for (uint32_t i = 0; i < by_name.size(); ++i) dso_ranks[by_name[i]] = i;
-    struct Entry {
-      uint64_t group;  // DSO, then functions before bare addresses
-      uint64_t start, end;
-    };
-    LargeVector<Entry> entries;
-    entries.reserve(distinct.size());
-    for (uint32_t i = 0; i < distinct.size(); ++i) {
-      const Place& place = places_[distinct[i]];
-      bool bare = place.is_bare();
-      uint64_t start =
-          bare ? place.ip ^ (uint64_t{1} << 63) : function(place).start;  // signed order
-      entries.push_back({uint64_t{dso_ranks[place.dso]} * 2 + (bare ? 1 : 0), start,
-                         bare ? 0 : function(place).end});
-    }
-    std::vector<uint32_t> order = all_rows(entries.size());
+    for (uint32_t i = 0; i < by_name.size(); ++i) dso_ranks[index_of(by_name[i])] = i;
+    auto place_of = [&](uint32_t i) -> const Place& { return places_[distinct[i]]; };
+    std::vector<uint32_t> order = all_rows(distinct.size());
     OrderBuffers buffers;
-    order_by(order, [&](uint32_t i) { return entries[i].end; }, buffers);
-    order_by(order, [&](uint32_t i) { return entries[i].start; }, buffers);
-    order_by(order, [&](uint32_t i) { return entries[i].group; }, buffers);
+    auto end_of = [&](uint32_t i) { return place_of(i).is_bare() ? 0 : function(place_of(i)).end; };
+    order_by(order, end_of, buffers);
+    auto start_of = [&](uint32_t i) {  // addresses in signed order
+      const Place& place = place_of(i);
+      return place.is_bare() ? place.ip ^ (uint64_t{1} << 63) : function(place).start;
+    };
+    order_by(order, start_of, buffers);
+    auto group_of = [&](uint32_t i) {  // by DSO, functions before bare addresses
+      const Place& place = place_of(i);
+      return uint64_t{dso_ranks[index_of(place.dso)]} * 2 + (place.is_bare() ? 1 : 0);
+    };
+    order_by(order, group_of, buffers);
     std::vector<uint32_t> ranks(distinct.size());
     for (uint32_t i = 0; i < order.size(); ++i) ranks[order[i]] = i;
     return ranks;

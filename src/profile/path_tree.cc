@@ -45,6 +45,7 @@ PathTree PathTreeBuilder::build() && {
   for (const OrderedPath& path : paths) steps += path.kept + 1;
   tree_.trie.reserve(steps);
   tree_.ends.reserve(paths.size());
+  closed_sums_.reserve(2 * paths.size());  // a path adds a run, and may split one
   if (options_.keeps_members()) end_of_use_.assign(uses_.uses.size(), kNone);
   auto close = [this](const CallTrie::ClosedRun& run) { close_run(run); };
   std::vector<uint32_t> keys;
@@ -69,6 +70,7 @@ PathTree PathTreeBuilder::build() && {
     node = tree_.trie.append(keys, close);
     end_at(node, path, use);
   }
+  paths = {};  // finish() needs as much memory
   LargeVector<uint32_t> numbers = tree_.trie.finish(close);
   tree_.sums.resize(numbers.size());
   for (size_t i = 0; i < numbers.size(); ++i) tree_.sums[numbers[i]] = closed_sums_[i];

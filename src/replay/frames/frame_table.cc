@@ -128,7 +128,7 @@ ChainId ChainTable::intern(std::span<const FrameId> chain, uint32_t hash) {
   slots_[slot] = {hash, id};
   frames_.insert(frames_.end(), chain.begin(), chain.end());
   offsets_.push_back(frames_.size());
-  if (size() * 2 > slots_.size()) grow();
+  if (size() * 3 > slots_.size() * 2) grow();
   return id;
 }
 

@@ -237,8 +237,8 @@ class ChainTable {
   LargeVector<uint64_t> offsets_{0};
   std::vector<Appended> appended_;
   size_t appended_size_ = 0;
-  // Open addressing by the upper bits of the hash, at most half full: in a table of twice the size
-  // the entries keep their order, so growing is a linear walk.
+  // Open addressing by the upper bits of the hash, at most two thirds full: in a table of twice the
+  // size the entries keep their order, so growing is a linear walk.
   LargeVector<Slot> slots_ = LargeVector<Slot>(kFirstSlots);
   int shift_ = 22;  // 32 - log2 of the slots
 };
