@@ -82,7 +82,8 @@ TEST(BlockOrder, OfManyBlocksHasEachOnce) {
   std::vector<uint32_t> order = order_blocks(blocks, edges), all(blocks.size());
   std::iota(all.begin(), all.end(), 0u);
   EXPECT_EQ(order.front(), 0u);
-  EXPECT_TRUE(std::ranges::is_permutation(order, all));
+  std::ranges::sort(order);
+  EXPECT_EQ(order, all);
 }
 
 }  // namespace
