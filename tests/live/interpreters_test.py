@@ -289,6 +289,20 @@ class InterpreterTest(OwnDirectoryTest):
                     bound = 5 * (share * (1 - share) / whole) ** 0.5 + 0.01
                     self.assertAlmostEqual(counts[name] / whole, share, delta=bound, msg=name)
 
+    def test_shares_of_a_longer_run_are_within_a_percent(self):
+        (self.path / "program.py").write_text(PROGRAM.replace("SECONDS", "2"))
+        self.record("/usr/bin/python3")
+        _, taken = self.said()
+        counts = collections.Counter()
+        for frames in self.samples():
+            names = [frame[0] for frame in frames]
+            if "spin" in names[:-1]:
+                counts[names[names.index("spin") + 1]] += 1
+        self.assertGreater(counts.total(), 2000)
+        for name, seconds in taken.items():
+            # Samples come at equal distances of processor time, so the error is far below that of random ones.
+            self.assertAlmostEqual(counts[name] / counts.total(), seconds / sum(taken.values()), delta=0.01, msg=name)
+
     def test_functions_that_run_a_subinterpreter_are_below_its_own(self):
         (self.path / "outside.py").write_text(SUBINTERPRETER)
         for python in interpreters():
