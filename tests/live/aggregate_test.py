@@ -164,14 +164,15 @@ class AggregateTest(OwnDirectoryTest):
         self.run_in("cc", "-O1", "-fno-optimize-sibling-calls", *options, "-o", name, f"{name}.c")
 
     def test_whole_stacks(self):
-        """Of a program without frame pointers."""
+        """Of a program without frame pointers. Faults in libraries' code depend on what is in memory: they are not compared."""
         self.build("pages", PAGES, "-fomit-frame-pointer", "-DFRAME=")
         said = self.record("--aggregate", *WHOLE_STACKS, output="sums.data")
         self.record(*WHOLE_STACKS, output="samples.data")
-        sums, samples = self.chains("sums.data"), self.chains("samples.data")
-        self.assertEqual(sums, samples)
-        self.assertEqual(sums[("touch_many", "round_of_both", "main")], 3000)
-        self.assertEqual(sums, self.chains("sums.data", tool="perf"))
+        whole = lambda file, tool=SONDE: {chain: faults for chain, faults in self.chains(file, tool).items() if chain[0].startswith("touch_")}
+        sums = whole("sums.data")
+        self.assertEqual(sums, {("touch_few", "round_of_both", "main"): 400, ("touch_many", "round_of_both", "main"): 3000})
+        self.assertEqual(sums, whole("samples.data"))
+        self.assertEqual(self.chains("sums.data"), self.chains("sums.data", tool="perf"))
         counted, rows = map(int, re.search(r"(\d+) samples counted in (\d+) sums", said).groups())
         self.assertGreater(counted, 3400)
         self.assertLess(rows, counted / 4)

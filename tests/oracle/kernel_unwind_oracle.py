@@ -8,6 +8,7 @@ copy ended first), and where it has other frames. Needs root.
   SONDE=build/release/sonde SONDE_TOOLS=build/release/tests tests/oracle/kernel_unwind_oracle.py [PROGRAM]
 """
 import collections
+import itertools
 import os
 import pathlib
 import re
@@ -103,12 +104,16 @@ def user_chains(recording):
 
 
 def kind_of(walked, unwound):
-    shorter = min(len(walked), len(unwound))
     if walked == unwound:
         return "equal"
-    if walked[:shorter] != unwound[:shorter]:
-        return "different"
-    return "shorter" if len(walked) < len(unwound) else "longer"
+    same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(walked, unwound)))
+    if same == len(walked):
+        return "shorter"
+    # Where the copy ends, unwinding goes on with the recorded chain, as if that had return addresses.
+    rest = [address + 1 for address in unwound[same:]]
+    if not rest or (same > 0 and rest in (walked[same:], walked[same - 1:])):
+        return "longer"
+    return "different"
 
 
 def compare(name, recording, directory):
