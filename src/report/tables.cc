@@ -311,7 +311,8 @@ std::function<bool(uint32_t, uint32_t)> ReportBuilder::row_filter(
     const EventReport::Data& data) const {
   if (!filters_rows()) return {};
   const SortKeyInfo* symbol = find_sort_key("sym");
-  size_t choice = std::ranges::find(plan_.keys, symbol, &KeySelection::info) - plan_.keys.begin();
+  auto choice = static_cast<size_t>(std::ranges::find(plan_.keys, symbol, &KeySelection::info) -
+                                    plan_.keys.begin());
   return [this, &keys = data.keys, key = data.key_of_choice[choice]](uint32_t group,
                                                                      uint32_t place_key) {
     std::string name = keys.key(key).identity(keys.value(key, group, place_key), 0);
