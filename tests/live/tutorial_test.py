@@ -107,9 +107,12 @@ class ReadmeTest(unittest.TestCase):
         self.assertEqual(set(), {verb for verb in verbs if not re.search(rf"^  {verb}\b", usage, re.M)})
 
     def test_its_table_has_every_command(self):
+        """And so has the page that describes each."""
         listed = subprocess.run([SONDE, "--list-cmds"], capture_output=True, text=True, check=True).stdout.split()
-        named = set(re.findall(r"`([\w-]+)[^`]*`", "\n".join(re.findall(r"^\| ([^|]*) \|", self.text, re.M))))
-        self.assertEqual([], [command for command in listed if command not in named])
+        described = (SOURCE / "docs" / "commands.md").read_text(encoding="utf-8")
+        for text, cell in ((self.text, r"^\| [^|]* \| ([^|]*) \|"), (described, r"^\| ([^|]*) \|")):
+            named = set(re.findall(r"`([\w-]+)[^`]*`", "\n".join(re.findall(cell, text, re.M))))
+            self.assertEqual([], [command for command in listed if command not in named])
 
 
 def update():
