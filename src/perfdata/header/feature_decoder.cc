@@ -83,8 +83,10 @@ bool group_desc(ByteCursor& in, Features& features) {
   return in.ok();
 }
 
+/// perf writes the number of entries before them, simpleperf does not: the size tells which it is.
 bool auxtrace(ByteCursor& in, Features& features) {
-  uint64_t count = in.u64();
+  bool is_counted = in.left() % sizeof(AuxtraceIndexEntry) != 0;
+  uint64_t count = is_counted ? in.u64() : in.left() / sizeof(AuxtraceIndexEntry);
   if (!in.fits(count, sizeof(AuxtraceIndexEntry))) return false;
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t offset = in.u64();

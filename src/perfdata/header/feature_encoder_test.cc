@@ -61,6 +61,25 @@ Features rich_features() {
   return f;
 }
 
+TEST(FeatureEncoder, TraceIndexAsSimpleperfWritesIt) {
+  ByteBuilder entries;
+  for (uint64_t word : {100, 48, 900, 48}) entries.u64(word);
+  Features read;
+  ASSERT_TRUE(decode_feature(abi::kFeatureAuxtrace, entries.view(), kHostOrder, read));
+  ByteBuilder section;
+  ASSERT_TRUE(encode_feature(abi::kFeatureAuxtrace, read, {}, kAttrSize, section));
+  Features again;
+  ASSERT_TRUE(decode_feature(abi::kFeatureAuxtrace, section.view(), kHostOrder, again));
+  for (const Features* features : {&read, &again}) {
+    std::vector<uint64_t> words;
+    for (const AuxtraceIndexEntry& entry : features->auxtrace_index) {
+      words.push_back(entry.file_offset);
+      words.push_back(entry.size);
+    }
+    EXPECT_EQ(words, (std::vector<uint64_t>{100, 48, 900, 48}));
+  }
+}
+
 TEST(FeatureEncoder, SymbolsAsProtobuf) {
   using File = SimpleperfFile;
   Features features;
