@@ -12,11 +12,13 @@ import subprocess
 import sys
 import unittest
 
+import calm
 from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
 PERF = shutil.which("perf")
 FIRST, LAST = (3, 8), (3, 13)
+RATE = 1500  # samples per second
 
 # `spin` takes processor time; before that it notes who called it, and from which line. Each way of calling reaches it through
 # another part of the interpreter.
@@ -229,12 +231,18 @@ class InterpreterTest(OwnDirectoryTest):
         return run
 
     def record(self, python, *options):
-        return self.run_tool(SONDE, "record", "-e", "cpu-clock:u", "-F", 1500, "--call-graph", "bpf", *options, "-o", "perf.data",
+        return self.run_tool(SONDE, "record", "-e", "cpu-clock:u", "-F", RATE, "--call-graph", "bpf", *options, "-o", "perf.data",
                              "--", python, self.path / "program.py", self.path / "said")
 
     @staticmethod
     def incomplete(run):
         said = re.search(r"(\d+) of \d+ user call chains are incomplete", run.stderr)
+        return int(said.group(1)) if said else 0
+
+    @staticmethod
+    def copied(run):
+        """Samples without functions of Python: until the table of a library that is loaded late is there, stacks are copied."""
+        said = re.search(r"(\d+) of \d+ stacks are copies", run.stderr)
         return int(said.group(1)) if said else 0
 
     def said(self):
@@ -280,18 +288,21 @@ class InterpreterTest(OwnDirectoryTest):
                 self.assertLessEqual(cut, self.incomplete(run))
                 # While a function is being entered or left, its frame is not there yet, or no more.
                 self.assertLess(len(others), max(3, counts.total() / 100), [chain[:3] for chain in others[:3]])
-                self.assertEqual(len(seen), len(chains), [chain[:3] for chain in chains - seen])
+                # Copies explain what was not seen.
+                chains_of, copied = collections.Counter(chain[0][0] for chain in chains), self.copied(run)
+                unseen = sum(taken[chain[0][0]] / chains_of[chain[0][0]] for chain in chains - seen)
+                self.assertLessEqual(unseen * RATE / 2, copied, [chain[:3] for chain in chains - seen])
                 whole, time = counts.total(), sum(taken.values())
                 self.assertGreater(whole, 300)
                 for name, seconds in taken.items():
                     share = seconds / time
                     # Five standard deviations of a random sample, and a percent for what samples of the kernel take away.
-                    bound = 5 * (share * (1 - share) / whole) ** 0.5 + 0.01
+                    bound = 5 * (share * (1 - share) / whole) ** 0.5 + 0.01 + copied / whole
                     self.assertAlmostEqual(counts[name] / whole, share, delta=bound, msg=name)
 
     def test_shares_of_a_longer_run_are_within_a_percent(self):
         (self.path / "program.py").write_text(PROGRAM.replace("SECONDS", "2"))
-        self.record("/usr/bin/python3")
+        copied = self.copied(self.record("/usr/bin/python3", "-v"))
         _, taken = self.said()
         counts = collections.Counter()
         for frames in self.samples():
@@ -301,13 +312,14 @@ class InterpreterTest(OwnDirectoryTest):
         self.assertGreater(counts.total(), 2000)
         for name, seconds in taken.items():
             # Samples come at equal distances of processor time, so the error is far below that of random ones.
-            self.assertAlmostEqual(counts[name] / counts.total(), seconds / sum(taken.values()), delta=0.01, msg=name)
+            self.assertAlmostEqual(counts[name] / counts.total(), seconds / sum(taken.values()),
+                                   delta=0.01 + copied / counts.total(), msg=name)
 
     def test_functions_that_run_a_subinterpreter_are_below_its_own(self):
         (self.path / "outside.py").write_text(SUBINTERPRETER)
         for python in interpreters():
             with self.subTest(python=python):
-                run = self.run_tool(SONDE, "record", "-e", "cpu-clock:u", "-F", 1500, "--call-graph", "bpf", "-o", "perf.data",
+                run = self.run_tool(SONDE, "record", "-e", "cpu-clock:u", "-F", RATE, "--call-graph", "bpf", "-o", "perf.data",
                                     "--", python, self.path / "outside.py")
                 text = self.run_tool(SONDE, "script", "--no-inline", "-i", "perf.data", "-F", "ip,sym,dso").stdout
                 blocks = [block for block in text.split("\n\n") if " inside (<string>)" in block]
@@ -318,11 +330,14 @@ class InterpreterTest(OwnDirectoryTest):
                 self.assertLessEqual(len(blocks) - len(whole), self.incomplete(run))
 
     def test_native_code_between_functions_stays(self):
-        self.record("/usr/bin/python3")
-        text = self.run_tool(SONDE, "script", "--no-inline", "-i", "perf.data", "-F", "ip,sym,dso").stdout
-        # Until the tables of a library that is loaded late are there, chains end in it.
-        blocks = [block for block in text.split("\n\n")
-                  if " compared (" in block and " spin (" in block and " _start (" in block]
+        for _ in calm.tries("live.interpreters: libraries have no table while the program uses them", 4):
+            self.record("/usr/bin/python3")
+            text = self.run_tool(SONDE, "script", "--no-inline", "-i", "perf.data", "-F", "ip,sym,dso").stdout
+            # Until the tables of a library that is loaded late are there, chains end in it.
+            blocks = [block for block in text.split("\n\n")
+                      if " compared (" in block and " spin (" in block and " _start (" in block]
+            if blocks:
+                break
         self.assertTrue(blocks)
         for block in blocks:
             self.assertRegex(block, r"(?s) compared \(.*\(.*libffi.*qsort.* native_callback \(.* main \(.* <module> \(.*main")
@@ -357,7 +372,7 @@ class InterpreterTest(OwnDirectoryTest):
             "import subprocess, sys\n"
             "for i in range(5):\n"
             "    subprocess.run([sys.executable, '-c', 'def short():\\n  for i in range(2000000): pass\\nshort()'], check=True)\n")
-        self.run_tool(SONDE, "record", "-e", "cpu-clock:u", "-F", 1500, "--call-graph", "bpf", "-o", "perf.data", "--",
+        self.run_tool(SONDE, "record", "-e", "cpu-clock:u", "-F", RATE, "--call-graph", "bpf", "-o", "perf.data", "--",
                       "/usr/bin/python3", self.path / "many.py")
         text = self.run_tool(SONDE, "script", "-i", "perf.data", "-F", "pid,ip,sym,dso").stdout
         pids = {block.split()[0] for block in text.split("\n\n") if " short (<string>)" in block}
