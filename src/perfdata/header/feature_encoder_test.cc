@@ -63,7 +63,7 @@ Features rich_features() {
 
 TEST(FeatureEncoder, TraceIndexAsSimpleperfWritesIt) {
   ByteBuilder entries;
-  for (uint64_t word : {100, 48, 900, 48}) entries.u64(word);
+  for (uint64_t word : {100U, 48U, 900U, 48U}) entries.u64(word);
   Features read;
   ASSERT_TRUE(decode_feature(abi::kFeatureAuxtrace, entries.view(), kHostOrder, read));
   ByteBuilder section;
