@@ -186,7 +186,7 @@ def outside():
 import time
 def inside():
     begin = time.thread_time()
-    while time.thread_time() - begin < 0.2:
+    while time.thread_time() - begin < 1:
         for i in range(2000):
             pass
 inside()
@@ -324,9 +324,11 @@ class InterpreterTest(OwnDirectoryTest):
                 text = self.run_tool(SONDE, "script", "--no-inline", "-i", "perf.data", "-F", "ip,sym,dso").stdout
                 blocks = [block for block in text.split("\n\n") if " inside (<string>)" in block]
                 whole = [block for block in blocks if re.search(r" outside \(.*outside\.py\)", block)]
-                # Once by the main thread, once by another.
-                self.assertGreater(sum("_start (" in block for block in whole) + self.copied(run), 50)
-                self.assertGreater(sum("_start (" not in block for block in whole) + self.copied(run), 50)
+                # A second by the main thread, and one by another. Copies are all that may be missing.
+                for by_main in (True, False):
+                    found = sum(("_start (" in block) == by_main for block in whole)
+                    self.assertGreater(found + self.copied(run), 0.7 * RATE)
+                    self.assertGreater(found, 0)
                 self.assertLessEqual(len(blocks) - len(whole), self.incomplete(run))
 
     def test_native_code_between_functions_stays(self):
