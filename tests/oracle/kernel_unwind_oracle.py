@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+from stack_programs import CPLUSPLUS
+
 SONDE, TOOLS = os.environ["SONDE"], os.environ["SONDE_TOOLS"]
 COPY_BYTES = 57344  # with the longest chain it still fits into a record
 FEWEST = 100  # samples with user frames, of each program
@@ -48,17 +50,6 @@ public class Work {
   }
 }
 """
-CXX = """
-#include <map>
-#include <regex>
-#include <string>
-int count(const std::string& text) {
-  std::map<std::string, int> words;
-  std::regex word("[a-z]+");
-  for (std::sregex_iterator i(text.begin(), text.end(), word), end; i != end; ++i) ++words[i->str()];
-  return static_cast<int>(words.size());
-}
-"""
 
 
 def programs(directory):
@@ -68,7 +59,7 @@ def programs(directory):
     yield "xz", ["xz", "-T2", "-2", "--block-size=1MiB", "-c", data]
     yield "python3", ["/usr/bin/python3", "-c", PYTHON]
     source = directory / "count.cc"
-    source.write_text(CXX)
+    source.write_text(CPLUSPLUS)
     yield "g++", ["g++", "-O2", "-std=c++20", "-c", "-o", "/dev/null", source]
     yield "openssl", ["openssl", "dgst", "-sha3-512", *[data] * 60]
     if shutil.which("node"):

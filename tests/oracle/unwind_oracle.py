@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from stack_programs import CPLUSPLUS
+
 SONDE = os.environ["SONDE"]
 PERF = "/usr/bin/perf"
 LIBDW = pathlib.Path(os.environ["SONDE_TOOLS"]) / "libdw_chains_dump"
@@ -24,17 +26,6 @@ PYTHON = """
 def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
 def deep(n): return fib(16) if n == 0 else deep(n - 1)
 for i in range(60): deep(i)
-"""
-CPLUSPLUS = """
-#include <map>
-#include <regex>
-#include <string>
-int count(const std::string& text) {
-  std::map<std::string, int> words;
-  std::regex word("[a-z]+");
-  for (std::sregex_iterator i(text.begin(), text.end(), word), end; i != end; ++i) ++words[i->str()];
-  return static_cast<int>(words.size());
-}
 """
 
 
