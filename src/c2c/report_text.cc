@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "c2c/text_table.h"
-#include "profile/key_tools.h"
+#include "profile/keys/key_tools.h"
 
 namespace sonde::c2c {
 namespace {

@@ -1,7 +1,7 @@
 #include "c2c/row_trees.h"
 
 #include "profile/call_tree.h"
-#include "profile/key_tools.h"
+#include "profile/keys/key_tools.h"
 #include "render/call_tree_text.h"
 #include "report/shown_tree.h"
 

@@ -10,7 +10,7 @@
 
 #include "annotate/function_code.h"
 #include "datatype/object_data.h"
-#include "profile/data_type_source.h"
+#include "profile/keys/data_type_source.h"
 #include "replay/session.h"
 
 namespace sonde::datatype {

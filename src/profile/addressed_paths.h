@@ -6,8 +6,8 @@
 #include <deque>
 #include <optional>
 
+#include "profile/keys/sort_key.h"
 #include "profile/retained_paths.h"
-#include "profile/sort_key.h"
 #include "replay/frames/run_time_addresses.h"
 
 namespace sonde {

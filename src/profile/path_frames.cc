@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "profile/key_tools.h"
+#include "profile/keys/key_tools.h"
 
 namespace sonde {
 

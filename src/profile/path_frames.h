@@ -15,7 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "profile/key_set.h"
+#include "profile/keys/key_set.h"
 
 namespace sonde {
 

@@ -17,7 +17,7 @@
 #include <memory>
 #include <vector>
 
-#include "profile/key_set.h"
+#include "profile/keys/key_set.h"
 #include "profile/profile_rows.h"
 
 namespace sonde {

@@ -6,8 +6,8 @@
 
 #include <tsl/robin_map.h>
 
+#include "profile/keys/wakers.h"
 #include "profile/profile_input.h"
-#include "profile/wakers.h"
 #include "replay/session.h"
 
 namespace sonde {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "annotate/listing_builder.h"
-#include "profile/sort_key.h"
+#include "profile/keys/sort_key.h"
 
 namespace sonde::report {
 

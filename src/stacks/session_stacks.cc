@@ -9,9 +9,9 @@
 #include "base/text.h"
 #include "perfdata/records/off_cpu_sample.h"
 #include "profile/call_trie.h"
+#include "profile/keys/wait_reason.h"
+#include "profile/keys/wakers.h"
 #include "profile/path_order.h"
-#include "profile/wait_reason.h"
-#include "profile/wakers.h"
 #include "stacks/alike_paths.h"
 #include "stacks/stack_tree_builder.h"
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "event/print_fmt/tracefs.h"
 #include "event/print_fmt/tracepoint_format.h"
-#include "profile/sort_key.h"
+#include "profile/keys/sort_key.h"
 
 namespace sonde::top {
 namespace {

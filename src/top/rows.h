@@ -1,7 +1,7 @@
 // The fading rows of `top`: each row loses an eighth of its weight at every screen, so that the
 // table shows the recent past without jumping. The events of a group have weights of their own in
 // each row, side by side. Rows of different intervals are merged if their keys
-// have the same identity (profile/sort_key.h).
+// have the same identity (profile/keys/sort_key.h).
 #pragma once
 
 #include <string>

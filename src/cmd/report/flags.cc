@@ -11,7 +11,7 @@
 #include "cmd/options/row_flags.h"
 #include "cmd/report/flags.h"
 #include "event/pmu/pmu.h"
-#include "profile/sort_key.h"
+#include "profile/keys/sort_key.h"
 
 namespace sonde::report {
 namespace {

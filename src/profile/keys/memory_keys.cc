@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 
 #include "abi/data_source.h"
-#include "profile/key_tools.h"
+#include "profile/keys/key_tools.h"
 
 namespace sonde {
 namespace {

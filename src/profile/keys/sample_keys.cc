@@ -1,7 +1,7 @@
 // Sort keys of what a sample carries in addition to its place: time, weights, transaction,
 // tracepoint data, addresses.
 #include "event/print_fmt/field_format.h"
-#include "profile/key_tools.h"
+#include "profile/keys/key_tools.h"
 
 namespace sonde {
 namespace {

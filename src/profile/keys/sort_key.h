@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "profile/data_type_source.h"
+#include "profile/keys/data_type_source.h"
 #include "profile/profile_input.h"
 #include "replay/fields/trace_texts.h"
 

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "event/print_fmt/field_format.h"
-#include "profile/key_tools.h"
+#include "profile/keys/key_tools.h"
 
 namespace sonde {
 namespace {

@@ -1,6 +1,6 @@
 // Sort keys of the data that an instruction accesses: its type, the field, its cache line. They are
 // evaluated once for each sampled place in code.
-#include "profile/key_tools.h"
+#include "profile/keys/key_tools.h"
 
 namespace sonde {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "base/number_hash.h"
 #include "profile/interner.h"
-#include "profile/sort_key.h"
+#include "profile/keys/sort_key.h"
 
 namespace sonde {
 

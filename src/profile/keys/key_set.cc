@@ -1,4 +1,4 @@
-#include "profile/key_set.h"
+#include "profile/keys/key_set.h"
 
 #include "base/check.h"
 

@@ -1,4 +1,4 @@
-#include "profile/sort_key.h"
+#include "profile/keys/sort_key.h"
 
 #include <strings.h>
 
@@ -12,13 +12,13 @@ namespace sonde {
 
 #define SORT_KEY(name, family) \
   Result<std::unique_ptr<SortKey>> make_##name##_key(const ProfileInput&, const KeySettings&);
-#include "profile/sort_keys.def"
+#include "profile/keys/sort_keys.def"
 #undef SORT_KEY
 
 namespace {
 constexpr auto kKeys = std::to_array<SortKeyInfo>({
 #define SORT_KEY(name, family) {#name, KeyFamily::family, make_##name##_key},
-#include "profile/sort_keys.def"
+#include "profile/keys/sort_keys.def"
 #undef SORT_KEY
 });
 }  // namespace

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "profile/interner.h"
-#include "profile/sort_key.h"
+#include "profile/keys/sort_key.h"
 
 namespace sonde {
 

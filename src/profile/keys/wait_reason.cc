@@ -1,4 +1,4 @@
-#include "profile/wait_reason.h"
+#include "profile/keys/wait_reason.h"
 
 #include <array>
 #include <utility>

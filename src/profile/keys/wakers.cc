@@ -1,4 +1,4 @@
-#include "profile/wakers.h"
+#include "profile/keys/wakers.h"
 
 #include <algorithm>
 #include <array>

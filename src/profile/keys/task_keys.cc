@@ -1,7 +1,7 @@
 // Sort keys of who ran where: pid, tid, comm, cpu, socket, cgroup.
 #include <cstdlib>
 
-#include "profile/key_tools.h"
+#include "profile/keys/key_tools.h"
 
 namespace sonde {
 namespace {

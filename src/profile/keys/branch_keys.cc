@@ -2,7 +2,7 @@
 // about it.
 #include <set>
 
-#include "profile/key_tools.h"
+#include "profile/keys/key_tools.h"
 
 namespace sonde {
 namespace {

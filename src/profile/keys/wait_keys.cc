@@ -1,7 +1,7 @@
 // Sort keys of waits: what a thread waited for (record --off-cpu), and who ended the wait (record
 // --off-cpu-waker).
-#include "profile/key_tools.h"
-#include "profile/wait_reason.h"
+#include "profile/keys/key_tools.h"
+#include "profile/keys/wait_reason.h"
 
 namespace sonde {
 namespace {
