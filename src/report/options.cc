@@ -5,6 +5,7 @@
 
 #include "base/option_values.h"
 #include "base/text.h"
+#include "replay/fields/parallelism.h"
 
 namespace sonde::report {
 namespace {
@@ -90,13 +91,24 @@ Result<> parse_call_graph(std::string_view text, CallGraphOptions& choice) {
   return {};
 }
 
+namespace {
+
+bool have_branches(const EventTable& events) {
+  return std::ranges::any_of(events.all(), [](const EventDesc& event) {
+    return event.attr.samples(abi::kSampleBranchStack);
+  });
+}
+
+}  // namespace
+
+bool joins_samples(const EventTable& events) {
+  return have_branches(events) || records_switches(events);
+}
+
 void choose_branch_history(const ReportOptions& o, const EventTable& events,
                            SessionOptions& session) {
   if (!o.branch_history && !o.call_graph.branch_history) return;
-  auto has_branches = [](const EventDesc& event) {
-    return event.attr.samples(abi::kSampleBranchStack);
-  };
-  if (std::ranges::none_of(events.all(), has_branches)) return;
+  if (!have_branches(events)) return;
   bool rows_are_samples = o.branch_history || !o.memory_mode;
   session.branch_history = {
       .caller_order = o.call_graph.caller_order || o.inverted ||

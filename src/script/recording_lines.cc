@@ -97,6 +97,9 @@ void narrow_to_lines(const ScriptOptions& options, const EventTable& events,
   bool shows_lines =
       std::ranges::any_of(*fields, [](FieldSet shown) { return shown.has(Field::kSrcline); });
   if (!options.inlines && shows_lines) session.inlines = Inlines::kOfAll;
+  // A filter may look at samples that are not shown; so may the dump's.
+  if (options.dlfilter.empty() && !options.dump)
+    session.filter.times = time_ranges_by_header(options.time, features);
   if (options.verbose > 0 || options.dump || options.items.records.any() ||
       !options.items.dsos.empty() || !options.items.symbols.empty())
     return;

@@ -174,9 +174,11 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
     options.want_chains =
         !only_records &&
         (looks_at_callers() || (o_.children || o_.call_graph.style != view::GraphStyle::kNone));
-    options.narrow = [this](const EventTable& events, const Features& /*features*/,
+    options.narrow = [this](const EventTable& events, const Features& features,
                             SessionOptions& narrowed) {
       report::choose_branch_history(o_, events, narrowed);
+      if (!report::joins_samples(events))
+        narrowed.filter.times = time_ranges_by_header(o_.time, features);
     };
     return Session::open(o_.input, options, env);
   }

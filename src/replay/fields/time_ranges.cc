@@ -85,4 +85,11 @@ Result<std::vector<TimeRange>> parse_time_ranges(std::string_view text, uint64_t
   return ranges;
 }
 
+std::vector<TimeRange> time_ranges_by_header(std::string_view text, const Features& features) {
+  const auto& span = features.sample_time;
+  if (!span && text.find('%') != std::string_view::npos) return {};
+  return parse_time_ranges(text, span ? span->first_ns : 0, span ? span->last_ns : 0)
+      .value_or(std::vector<TimeRange>());
+}
+
 }  // namespace sonde

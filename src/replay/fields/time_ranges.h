@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "perfdata/header/features.h"
 #include "replay/sample_columns.h"
 
 namespace sonde {
@@ -14,5 +15,11 @@ namespace sonde {
 /// empty text.
 Result<std::vector<SampleFilter::TimeRange>> parse_time_ranges(std::string_view text,
                                                                uint64_t first_ns, uint64_t last_ns);
+
+/// The same before any sample has been read, so that only those wanted are: shares are of what the
+/// header says. Empty also if that does not say it, or the text is wrong: parse_time_ranges() will
+/// tell.
+std::vector<SampleFilter::TimeRange> time_ranges_by_header(std::string_view text,
+                                                           const Features& features);
 
 }  // namespace sonde
