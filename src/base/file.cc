@@ -98,13 +98,14 @@ Result<std::string> read_file(const std::string& path, size_t limit) {
 }
 
 Result<std::string> read_all(int fd, const std::string& name, size_t limit) {
-  constexpr size_t kMaxChunkSize = 1 << 20;
+  constexpr size_t kFirstChunkSize = 16 * 1024, kMaxChunkSize = 1 << 20;
   std::string text;
   // If the size is known, growing need not copy. The sizes of /proc and /sys files are 0.
   struct stat status{};
-  if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-    text.reserve(std::min(static_cast<size_t>(status.st_size), limit) + kMaxChunkSize);
-  size_t chunk = 16 * 1024;
+  bool has_size = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+  if (has_size)
+    text.reserve(std::min(static_cast<size_t>(status.st_size), limit) + kFirstChunkSize);
+  size_t chunk = kFirstChunkSize;
   while (true) {
     size_t have = text.size();
     text.resize(have + chunk);
@@ -120,7 +121,9 @@ Result<std::string> read_all(int fd, const std::string& name, size_t limit) {
       return fail(ErrorCode::kCorrupt, "{} is larger than {} bytes", name, limit);
     // Files of /proc give a page or less at a time, and what is not filled has been cleared in
     // vain.
-    if (static_cast<size_t>(got) == chunk) chunk = std::min(chunk * 2, kMaxChunkSize);
+    if (static_cast<size_t>(got) < chunk) continue;
+    size_t most = has_size ? std::max(text.capacity() - text.size(), kFirstChunkSize) : SIZE_MAX;
+    chunk = std::min({chunk * 2, kMaxChunkSize, most});
   }
 }
 

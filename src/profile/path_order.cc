@@ -1,11 +1,10 @@
 #include "profile/path_order.h"
 
-#include <oneapi/tbb/parallel_sort.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "base/parallel.h"
+#include "base/sorting/parallel_sort.h"
 
 namespace sonde {
 namespace {
@@ -79,11 +78,8 @@ class PathSorter {
     for (size_t i = 0; i < paths.size(); ++i) paths[i].is_alike = i > 0 ? 1 : 0;
   }
   static void sort_by_word(std::span<OrderedPath> paths) {
-    auto before = [](const OrderedPath& a, const OrderedPath& b) { return a.word < b.word; };
-    if (paths.size() < kTask)
-      std::sort(paths.begin(), paths.end(), before);
-    else
-      oneapi::tbb::parallel_sort(paths.begin(), paths.end(), before);
+    parallel_sort(paths,
+                  [](const OrderedPath& a, const OrderedPath& b) { return a.word < b.word; });
   }
 
   void sort_runs(std::span<OrderedPath> paths, size_t words) const {

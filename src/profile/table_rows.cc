@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "profile/radix_order.h"
+#include "base/sorting/radix_order.h"
 
 namespace sonde {
 

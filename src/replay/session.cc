@@ -4,7 +4,7 @@
 #include <numeric>
 #include <thread>
 
-#include "base/merge_runs.h"
+#include "base/sorting/merge_runs.h"
 #include "base/text.h"
 #include "itrace/decode.h"
 #include "replay/fields/read_values.h"

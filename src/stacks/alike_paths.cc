@@ -20,9 +20,8 @@ struct Digest {
 };
 
 /// 128-bit hashes of paths: paths with equal hashes are considered equal.
-LargeVector<Digest> digests_of(std::span<const PathUse> uses,
-                               std::span<const uint32_t> key_of_step) {
-  LargeVector<Digest> digests(uses.size());
+Column<Digest> digests_of(std::span<const PathUse> uses, std::span<const uint32_t> key_of_step) {
+  Column<Digest> digests(uses.size());
   parallel_for((uses.size() + kSlice - 1) / kSlice, [&](size_t slice) {
     std::vector<uint32_t> keys;
     for (size_t i = slice * kSlice; i < std::min(uses.size(), (slice + 1) * kSlice); ++i) {
@@ -41,7 +40,7 @@ LargeVector<Digest> digests_of(std::span<const PathUse> uses,
 /// rewritten several times, into memory that has not been touched yet.
 class AlikeDigests {
  public:
-  explicit AlikeDigests(const LargeVector<Digest>& digests)
+  explicit AlikeDigests(const Column<Digest>& digests)
       : digests_(digests), slots_(std::bit_ceil(2 * digests.size() + 1)) {}
 
   /// The number of the kept digest that equals `digest`, or `next`, the number under which the
@@ -59,15 +58,17 @@ class AlikeDigests {
   }
 
  private:
-  const LargeVector<Digest>& digests_;
-  Column<uint32_t> slots_;  // number plus 1; at most half full
+  const Column<Digest>& digests_;
+  // Number plus 1; at most half full. They are written before they are read: memory that is read
+  // first is faulted in twice.
+  LargeVector<uint32_t> slots_;
 };
 
 }  // namespace
 
 LargeVector<uint32_t> join_alike_paths(LargeVector<PathUse>& uses,
                                        std::span<const uint32_t> key_of_step) {
-  LargeVector<Digest> digests = digests_of(uses, key_of_step);
+  Column<Digest> digests = digests_of(uses, key_of_step);
   LargeVector<uint32_t> path_of_use(uses.size());
   AlikeDigests known(digests);
   uint32_t paths = 0;

@@ -6,6 +6,7 @@
 
 #include <tsl/robin_set.h>
 
+#include "base/sorting/parallel_sort.h"
 #include "base/text.h"
 #include "perfdata/records/off_cpu_sample.h"
 #include "profile/call_trie.h"
@@ -144,8 +145,11 @@ class Spellings {
     auto name = [&](StackFrameId frame) {
       return profile_.text(profile_.frames[frame.index()].name);
     };
-    std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
-      return std::ranges::lexicographical_compare(spellings_[a], spellings_[b], {}, name, name);
+    parallel_sort(std::span(order), [&](uint32_t a, uint32_t b) {
+      auto by_name = std::lexicographical_compare_three_way(
+          spellings_[a].begin(), spellings_[a].end(), spellings_[b].begin(), spellings_[b].end(),
+          [&](StackFrameId one, StackFrameId other) { return name(one) <=> name(other); });
+      return by_name != 0 ? by_name < 0 : a < b;
     });
     // Equal spellings become one.
     std::vector<uint32_t> rank(order.size());

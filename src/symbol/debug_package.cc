@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/parallel.h"
 #include "base/text.h"
 
 namespace sonde {
@@ -49,14 +50,18 @@ std::vector<std::string> debian_packages(const std::string& lists_directory,
   std::ranges::sort(wanted);
   uint64_t lengths = 0;  // bit: length modulo 64
   for (const std::string& path : wanted) lengths |= uint64_t{1} << path.size() % 64;
+  std::vector<fs::path> lists;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(lists_directory, error)) {
-    if (entry.path().extension() != ".list") continue;
-    auto list = MappedFile::open(entry.path());
-    if (!list) continue;
-    if (lists_any(as_text(list->bytes()), wanted, lengths))
-      packages.push_back(debug_package(entry.path()));
-  }
+  for (const auto& entry : fs::directory_iterator(lists_directory, error))
+    if (entry.path().extension() == ".list") lists.push_back(entry.path());
+  // Most of them are small: mapping them would take longer than reading.
+  std::vector<char> found(lists.size());
+  parallel_for(lists.size(), [&](size_t i) {
+    auto list = read_file(lists[i]);
+    found[i] = list && lists_any(*list, wanted, lengths) ? 1 : 0;
+  });
+  for (size_t i = 0; i < lists.size(); ++i)
+    if (found[i] != 0) packages.push_back(debug_package(lists[i]));
   std::ranges::sort(packages);
   return packages;
 }

@@ -125,16 +125,12 @@ std::vector<const Symbol*> SymbolTable::find_by_name(std::string_view name) cons
 void SymbolTableBuilder::sort_pending() {
   auto before = [](const Symbol& a, const Symbol& b) { return a.start < b.start; };
   if (std::ranges::is_sorted(pending_, before)) return;
-  // Sorting small keys and then moving each symbol once is faster than sorting the symbols. The
-  // index in the key keeps symbols at one address in source order.
-  std::vector<std::pair<uint64_t, uint32_t>> keys;
-  keys.reserve(pending_.size());
-  for (const Symbol& symbol : pending_)
-    keys.emplace_back(symbol.start, static_cast<uint32_t>(keys.size()));
-  std::ranges::sort(keys);
+  // Symbols at one address stay in source order.
+  std::vector<uint32_t> order = all_rows(pending_.size());
+  order_by(order, [this](uint32_t i) { return pending_[i].start; }, buffers_);
   LargeVector<Symbol> sorted;
   sorted.reserve(pending_.size());
-  for (const auto& key : keys) sorted.push_back(pending_[key.second]);
+  for (uint32_t i : order) sorted.push_back(pending_[i]);
   pending_ = std::move(sorted);
 }
 

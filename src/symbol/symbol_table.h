@@ -21,6 +21,7 @@
 
 #include "base/ids.h"
 #include "base/large_vector.h"
+#include "base/sorting/radix_order.h"
 
 namespace sonde {
 
@@ -136,6 +137,7 @@ class SymbolTableBuilder {
 
   LargeVector<Symbol> pending_;
   std::vector<uint64_t> guessed_;  // starts of ELF symbols without a size
+  OrderBuffers buffers_;
   std::vector<std::unique_ptr<NameStorage>> storage_;
 };
 

@@ -1,8 +1,8 @@
 // The sort key of functions, and the column that perf adds to it.
 #include <mutex>
 
+#include "base/sorting/radix_order.h"
 #include "profile/keys/place_key.h"
-#include "profile/radix_order.h"
 
 namespace sonde {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <tuple>
 
-#include "base/merge_runs.h"
 #include "base/parallel.h"
+#include "base/sorting/merge_runs.h"
 
 namespace sonde {
 namespace {

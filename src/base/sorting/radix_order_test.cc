@@ -1,4 +1,4 @@
-#include "profile/radix_order.h"
+#include "base/sorting/radix_order.h"
 
 #include <gtest/gtest.h>
 
