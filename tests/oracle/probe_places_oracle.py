@@ -291,6 +291,16 @@ class Binary:
         if perf != ours:
             self.problem(" ".join(arguments), perf, ours + messages)
 
+    def compare_limit(self, function):
+        """Both refuse a function that is at more places than --max-probes says."""
+        global compared
+        arguments = ["--max-probes", "1", "-V", function]
+        perf, _ = run(PERF, "-x", self.path, *arguments)
+        ours, messages = run(SONDE, "-x", self.path, *arguments)
+        compared += 1
+        if bool(perf) != bool(ours) or bool(ours) == ("raise --max-probes" in messages):
+            self.problem(" ".join(arguments), perf, ours + messages)
+
     def shown(self, text, arguments):
         """Without ranges that contain nothing. C++: perf lists a demangled symbol twice now and then, and names places by symbols that it may not have."""
         text = re.sub(r"(?<=[\[,])(\d+)-\1(,|(?=\]))", "", text).replace(",]", "]")
@@ -316,6 +326,8 @@ class Binary:
             yield self.compare_text, ["-L", function]
             yield self.compare_text, ["-V", function]
             yield self.compare_text, ["-V", function, "--externs", "--range"]
+            if self.language == "c":  # in C++ perf does not know all places
+                yield self.compare_limit, [function]
             yield self.compare_definition, [function]
             yield self.compare_definition, [f"{function}%return $retval"]
             yield self.compare_definition, [f"{function}+4"]

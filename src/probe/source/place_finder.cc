@@ -21,6 +21,14 @@ std::string without_blanks(std::string_view text) {
 
 }  // namespace
 
+Result<> FoundPlaces::check_number(const RequestedProbe& request, const ProbedCode& code,
+                                   const PlanOptions& options) const {
+  if (places.size() <= options.max_probes) return {};
+  return fail(ErrorCode::kUnsupported,
+              "'{}' is at {} places in {}, more than {}: raise --max-probes", request.text,
+              places.size(), code.description(), options.max_probes);
+}
+
 FoundPlaces PlaceFinder::find(bool no_inlines) {
   no_inlines_ = no_inlines;
   if (request_.address) {

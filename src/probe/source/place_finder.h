@@ -22,6 +22,10 @@ struct FoundPlaces {
   /// Places after the instructions that set up a frame: debug information of unoptimised code
   /// is wrong before.
   bool skipped_prologue = false;
+
+  /// Refuses more places than `--max-probes` says.
+  [[nodiscard]] Result<> check_number(const RequestedProbe& request, const ProbedCode& code,
+                                      const PlanOptions& options) const;
 };
 
 class PlaceFinder {

@@ -131,10 +131,7 @@ class DebugPlanner {
     FoundPlaces found = PlaceFinder(request_, code_, debug_).find(options_.no_inlines);
     if (found.places.empty() && !found.obstacle.empty())
       return fail(ErrorCode::kNotFound, "'{}' cannot be probed: {}", request_.text, found.obstacle);
-    if (found.places.size() > options_.max_probes)
-      return fail(ErrorCode::kUnsupported,
-                  "'{}' is at {} places in {}, more than {}: raise --max-probes", request_.text,
-                  found.places.size(), code_.description(), options_.max_probes);
+    TRY(found.check_number(request_, code_, options_));
     std::vector<ProbePlan> plans;
     std::optional<Error> first_error;
     for (const ProbeSite& place : found.places) {

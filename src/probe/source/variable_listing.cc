@@ -156,6 +156,7 @@ Result<std::string> list_variables(const RequestedProbe& request, const ProbedCo
     return fail(ErrorCode::kNotFound, "{} has no code for '{}'{}{}", code.description(),
                 request.text, found.obstacle.empty() ? ": list the lines that do with -L" : ": ",
                 found.obstacle);
+  TRY(found.check_number(request, code, options));
   std::string text =
       fmt::format("Available variables at {}{}\n",
                   request.function.empty() && !request.address ? "@" : "", request.text);
