@@ -59,7 +59,7 @@ Result<FunctionCode> CodeStore::find(const SymbolInfo& symbol) {
   if (symbol.end <= symbol.start)
     return fail(ErrorCode::kNotFound, "{} has no code: its size is not known", symbol.name);
   const Dso& dso = session_.machine().dsos()[symbol.dso];
-  if (dso.is_guest)
+  if (dso.is_guest && dso.is_kernel_side)
     return fail(ErrorCode::kNotFound, "{} is in a guest's kernel, whose code is not here",
                 symbol.name);
   switch (dso.kind) {

@@ -11,12 +11,12 @@ const Frame& RowTexts::code(const LineRow& row) const {
 }
 
 uint32_t RowTexts::pid(const LineRow& row) const {
-  return session_.samples().pid[row.first_sample];
+  return recorded_task(session_.samples().pid[row.first_sample]);
 }
 
 std::string RowTexts::thread(const LineRow& row) const {
   uint32_t tid = session_.samples().tid[row.first_sample];
-  return fmt::format("{:>7}:{}", static_cast<int32_t>(tid), details_.last_comm(tid));
+  return fmt::format("{:>7}:{}", static_cast<int32_t>(recorded_task(tid)), details_.last_comm(tid));
 }
 
 std::string RowTexts::symbol(const LineRow& row, size_t limit) const {

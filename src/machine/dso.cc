@@ -35,6 +35,11 @@ std::string short_name_of(std::string_view path, DsoKind kind) {
   return std::string(name.empty() ? path : name);
 }
 
+/// Recorded paths are C strings, so none begins like this.
+std::string guest_key(std::string_view path, uint32_t pid) {
+  return std::string(1, '\0') + std::to_string(pid) + ' ' + std::string(path);
+}
+
 }  // namespace
 
 DsoId DsoTable::find_or_add(std::string_view path, DsoKind kind, bool kernel_side) {
@@ -50,19 +55,25 @@ DsoId DsoTable::find_or_add(std::string_view path, DsoKind kind, bool kernel_sid
   return DsoId(entry->second);
 }
 
-DsoId DsoTable::find_or_add_guest(std::string_view path, DsoKind kind, uint32_t pid) {
-  // Recorded paths are C strings, so none begins like this.
-  std::string key = std::string(1, '\0') + std::to_string(pid) + ' ' + std::string(path);
-  auto [entry, added] = by_path_.try_emplace(key, static_cast<uint32_t>(dsos_.size()));
+DsoId DsoTable::find_or_add_guest(std::string_view path, DsoKind kind, uint32_t pid,
+                                  bool kernel_side) {
+  auto [entry, added] =
+      by_path_.try_emplace(guest_key(path, pid), static_cast<uint32_t>(dsos_.size()));
   if (added) {
     Dso& dso = dsos_.emplace_back();
     dso.path = path;
     dso.short_name = short_name_of(path, kind);
     dso.kind = kind;
-    dso.is_kernel_side = dso.is_guest = true;
+    dso.is_kernel_side = kernel_side;
+    dso.is_guest = true;
     dso.pid = pid;
   }
   return DsoId(entry->second);
+}
+
+DsoId DsoTable::find_guest(std::string_view path, uint32_t pid) const {
+  auto found = by_path_.find(guest_key(path, pid));
+  return found == by_path_.end() ? DsoId() : DsoId(found->second);
 }
 
 DsoId DsoTable::add_jit_dump(std::string_view path, uint32_t pid) {
@@ -108,7 +119,7 @@ std::vector<DsoId> DsoTable::all_of(std::string_view path) const {
 
 DsoId DsoTable::same_object(DsoId id) const {
   const Dso& dso = dsos_[id.index()];
-  if (dso.build_id.empty() || dso.kind != DsoKind::kFile) return id;
+  if (dso.build_id.empty() || dso.kind != DsoKind::kFile || dso.is_guest) return id;
   for (DsoId other : all_of(dso.path))
     if ((*this)[other].build_id == dso.build_id) return other;
   return id;

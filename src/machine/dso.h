@@ -64,9 +64,11 @@ class DsoTable {
  public:
   /// Finds or creates the DSO of a path; `kind` is used only on creation.
   DsoId find_or_add(std::string_view path, DsoKind kind, bool kernel_side);
-  /// The same for a kernel or module of the guest that process `pid` runs: an object of its own,
-  /// which no path alone finds.
-  DsoId find_or_add_guest(std::string_view path, DsoKind kind, uint32_t pid);
+  /// The same for an object of the guest that process `pid` runs: an object of its own, which no
+  /// path alone finds.
+  DsoId find_or_add_guest(std::string_view path, DsoKind kind, uint32_t pid, bool kernel_side);
+  /// The object at this path in the guest; invalid if none was added.
+  [[nodiscard]] DsoId find_guest(std::string_view path, uint32_t pid) const;
   /// Creates a DSO for what was appended to a process's jitdump, separate from earlier ones of that
   /// path. Reports show it as the process's generated code.
   DsoId add_jit_dump(std::string_view path, uint32_t pid);

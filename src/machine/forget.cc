@@ -40,6 +40,8 @@ void Machine::forget_before(uint64_t time) {
   }
   for (auto entry = namespaces_.begin(); entry != namespaces_.end(); ++entry)
     drop_old(entry.value(), time, [](const NamespaceSet&) {});
+  for (auto entry = running_.begin(); entry != running_.end(); ++entry)
+    drop_old(entry.value(), time, [](const TaskChange&) {});
   for (Space& space : spaces_) space.memory.forget_before(time);
   freeze();
   collect_mappings();

@@ -22,6 +22,15 @@ auto last_at(const Vector& changes, uint64_t time) {
   return after == changes.begin() ? changes.end() : std::prev(after);
 }
 
+/// Whose numbers a record's are: replaced by those that its machine's tasks have here.
+uint32_t task_here(uint32_t recorded, const GuestCpu* guest) {
+  return guest == nullptr ? recorded : guest_task(guest->guest, recorded);
+}
+
+uint64_t key_of(const GuestCpu& cpu) {
+  return (uint64_t{cpu.guest} << 32) | cpu.vcpu;
+}
+
 /// The end of the time span of the element before `next`.
 template <typename Vector, typename Iterator>
 uint64_t time_of(const Vector& changes, Iterator next) {
@@ -37,53 +46,87 @@ Machine::Machine(StringPool& strings) : strings_(strings) {
 }
 
 void Machine::apply(const RecordView& record, const SampleLayout& layout, uint64_t time,
-                    LossLedger& losses) {
+                    LossLedger& losses, const GuestCpu* guest) {
   auto with = [&]<typename Record>(auto&& action) {
     if (auto decoded = decode_as<Record>(record, layout))
       action(*decoded);
     else
       add_damaged(record, kShortRecord, losses);
   };
-  // What a guest recorded of itself (inject --guest-data): only its kernel is looked at, since the
-  // numbers of its tasks are its own.
+  if (!is_guest_mode(record.cpu_mode())) guest = nullptr;
+  // Of a guest that no id names, only the kernel is known: the numbers of its tasks are its own.
   bool is_mapping = record.type == abi::kRecordMmap || record.type == abi::kRecordMmap2;
-  if (is_guest_mode(record.cpu_mode()) && !is_mapping) return;
+  if (is_guest_mode(record.cpu_mode()) && guest == nullptr && !is_mapping) return;
+  auto here = [guest](uint32_t task) { return task_here(task, guest); };
   switch (record.type) {
     case abi::kRecordMmap:
     case abi::kRecordMmap2:
-      return with.operator()<MmapRecord>([&](const MmapRecord& mmap) { apply_mmap(mmap, time); });
+      return with.operator()<MmapRecord>(
+          [&](const MmapRecord& mmap) { apply_mmap(mmap, time, guest); });
     case abi::kRecordComm:
-      return with.operator()<CommRecord>([&](const CommRecord& comm) { apply_comm(comm, time); });
+      return with.operator()<CommRecord>([&](CommRecord comm) {
+        comm.pid = here(comm.pid), comm.tid = here(comm.tid);
+        apply_comm(comm, time);
+      });
     case abi::kRecordFork:
-      return with.operator()<TaskRecord>(
-          [&](const TaskRecord& task) { apply_fork(task, record.misc, time); });
+      return with.operator()<TaskRecord>([&](TaskRecord task) {
+        task.pid = here(task.pid), task.tid = here(task.tid);
+        task.ppid = here(task.ppid), task.ptid = here(task.ptid);
+        apply_fork(task, record.misc, time);
+      });
     case abi::kRecordExit:
       return with.operator()<TaskRecord>([&](const TaskRecord& task) {
-        auto found = threads_.find(task.tid);
+        auto found = threads_.find(here(task.tid));
         if (found == threads_.end()) return;
         found.value().exited = true;
         found.value().exit_ns = time;
       });
     case abi::kRecordKsymbol:
       return with.operator()<KsymbolRecord>(
-          [&](const KsymbolRecord& k) { apply_ksymbol(k, time); });
+          [&](const KsymbolRecord& k) { apply_ksymbol(k, time, guest); });
     case abi::kRecordCgroup:
-      return with.operator()<CgroupRecord>(
-          [&](const CgroupRecord& cgroup) { cgroups_[cgroup.id] = std::string(cgroup.path); });
+      // Guests number theirs as the host does.
+      return with.operator()<CgroupRecord>([&](const CgroupRecord& cgroup) {
+        if (guest == nullptr) cgroups_[cgroup.id] = std::string(cgroup.path);
+      });
     case abi::kRecordNamespaces:
-      return with.operator()<NamespacesRecord>(
-          [&](const NamespacesRecord& set) { apply_namespaces(set, time); });
+      return with.operator()<NamespacesRecord>([&](NamespacesRecord set) {
+        set.pid = here(set.pid), set.tid = here(set.tid);
+        apply_namespaces(set, time);
+      });
+    case abi::kRecordSwitch:
+    case abi::kRecordSwitchCpuWide:
+      if (guest != nullptr) apply_switch(record, layout, time, *guest);
+      return;
     default:
       return;
   }
 }
 
-void Machine::apply_mmap(const MmapRecord& record, uint64_t time) {
+void Machine::apply_mmap(const MmapRecord& record, uint64_t time, const GuestCpu* guest) {
   uint16_t mode = record.misc & abi::kMiscCpuModeMask;
-  if (mode == abi::kMiscGuestKernel) return apply_guest_mmap(record, time);
-  // A program of a guest: its number is the guest's, which no sample of the host carries.
-  if (mode == abi::kMiscGuestUser) return;
-  if (mode != abi::kMiscUser) return apply_kernel_mmap(record, time);
+  if (mode == abi::kMiscGuestKernel) return apply_guest_mmap(record, time, guest);
+  if (mode == abi::kMiscGuestUser && guest == nullptr) return;  // of which guest?
+  if (mode != abi::kMiscUser && mode != abi::kMiscGuestUser) return apply_kernel_mmap(record, time);
+  MmapRecord here = record;
+  here.pid = task_here(record.pid, guest), here.tid = task_here(record.tid, guest);
+  apply_user_mmap(here, time, guest);
+}
+
+DsoId Machine::object_of(const MmapRecord& record, DsoKind kind, const GuestCpu* guest) {
+  if (kind == DsoKind::kJit) {
+    std::string map = fmt::format("/tmp/perf-{}.map", recorded_task(record.pid));
+    return guest == nullptr ? dsos_.find_or_add(map, kind, false)
+                            : dsos_.find_or_add_guest(map, kind, guest->machine_pid, false);
+  }
+  if (guest != nullptr)
+    return dsos_.find_or_add_guest(record.path, kind, guest->machine_pid, false);
+  FileIdentity file;
+  if (kind == DsoKind::kFile) file = {record.major, record.minor, record.inode};
+  return dsos_.find_or_add(record.path, kind, file);
+}
+
+void Machine::apply_user_mmap(const MmapRecord& record, uint64_t time, const GuestCpu* guest) {
   DsoKind kind = user_mapping_kind(record.path, record.executable());
   Mapping mapping;
   mapping.start = record.start;
@@ -95,15 +138,9 @@ void Machine::apply_mmap(const MmapRecord& record, uint64_t time) {
   mapping.protection = record.is_v2 ? record.protection : record.executable() ? PROT_EXEC : 0;
   mapping.shared = (record.flags & MAP_SHARED) != 0;
   mapping.inode = record.inode;
-  if (kind == DsoKind::kJit) {
-    mapping.dso = dsos_.find_or_add(fmt::format("/tmp/perf-{}.map", record.pid), kind, false);
-  } else {
-    FileIdentity file;
-    if (kind == DsoKind::kFile) file = {record.major, record.minor, record.inode};
-    mapping.dso = dsos_.find_or_add(record.path, kind, file);
-  }
+  mapping.dso = object_of(record, kind, guest);
   Dso& dso = dsos_.edit(mapping.dso);
-  note_process(dso, record.pid);
+  if (guest == nullptr) note_process(dso, record.pid);
   if (dso.build_id.empty() && !record.build_id.empty()) dso.build_id = as_text(record.build_id);
   thread_of(record.pid, record.tid);
   Space& space = spaces_[current_space(record.pid, time).index()];
@@ -174,12 +211,18 @@ void Machine::apply_kernel_mmap(const MmapRecord& record, uint64_t time) {
   spaces_[0].memory.map(time, part.mapping.start, part.mapping.end, add_mapping(part.mapping));
 }
 
-void Machine::apply_guest_mmap(const MmapRecord& record, uint64_t time) {
+void Machine::apply_guest_mmap(const MmapRecord& record, uint64_t time, const GuestCpu* guest) {
   // A guest's own record: of its kernel by the name that a host has for its own, of no process.
   constexpr std::string_view kOwnKernel = "[kernel.kallsyms]";
-  uint32_t pid = record.pid == UINT32_MAX ? kAnyGuest : record.pid;
+  uint32_t pid = guest != nullptr           ? guest->machine_pid
+                 : record.pid == UINT32_MAX ? kAnyGuest
+                                            : record.pid;
   std::string path(record.path);
-  if (path.starts_with(kOwnKernel)) path.replace(0, kOwnKernel.size(), "[guest.kernel.kallsyms]");
+  if (path.starts_with(kOwnKernel)) {
+    std::string name = pid == kAnyGuest ? std::string("[guest.kernel.kallsyms]")
+                                        : fmt::format("[guest.kernel.kallsyms.{}]", pid);
+    path.replace(0, kOwnKernel.size(), name);
+  }
   add_guest_mapping(pid, path, record.start, end_of(record), RuntimeAddr(record.offset.value),
                     time);
 }
@@ -187,16 +230,35 @@ void Machine::apply_guest_mmap(const MmapRecord& record, uint64_t time) {
 void Machine::add_guest_mapping(uint32_t pid, std::string_view path, RuntimeAddr start,
                                 RuntimeAddr end, RuntimeAddr reference, uint64_t time) {
   KernelPart part = kernel_part("[guest.kernel.kallsyms", path, start, end);
-  part.mapping.dso = dsos_.find_or_add_guest(part.path, part.kind, pid);
+  part.mapping.dso = dsos_.find_or_add_guest(part.path, part.kind, pid, true);
   if (part.kind == DsoKind::kKernel) {
     Dso& dso = dsos_.edit(part.mapping.dso);
     dso.reference_symbol = part.reference_symbol;
     dso.reference_address = reference;
   }
+  guest_kernel(pid).map(time, part.mapping.start, part.mapping.end, add_mapping(part.mapping));
+}
+
+AddressSpace& Machine::guest_kernel(uint32_t pid) {
   auto [entry, added] = guest_kernels_.try_emplace(pid, SpaceId(spaces_.size()));
   if (added) spaces_.emplace_back();
-  spaces_[entry->second.index()].memory.map(time, part.mapping.start, part.mapping.end,
-                                            add_mapping(part.mapping));
+  return spaces_[entry->second.index()].memory;
+}
+
+void Machine::apply_switch(const RecordView& record, const SampleLayout& layout, uint64_t time,
+                           const GuestCpu& guest) {
+  if ((record.misc & abi::kMiscSwitchOut) != 0) return;  // who runs next follows
+  SampleId id = decode_trailing_id(record, layout);
+  std::vector<TaskChange>& changes = running_[key_of(guest)];
+  if (!changes.empty()) time = std::max(time, changes.back().time);
+  changes.push_back({time, {guest_task(guest.guest, id.pid), guest_task(guest.guest, id.tid)}});
+}
+
+Machine::RunningTask Machine::running_on(const GuestCpu& cpu, uint64_t time) const {
+  auto found = running_.find(key_of(cpu));
+  if (found == running_.end()) return {};
+  auto at = last_at(found->second, time);
+  return at == found->second.end() ? RunningTask() : at->task;
 }
 
 SpaceId Machine::guest_kernel_space(uint32_t pid) const {
@@ -223,7 +285,8 @@ void Machine::apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time)
   if (inherited.valid())
     set_comm(child, strings_.view(inherited), time, false);
   else if (!child.comms.empty())
-    set_comm(child, fmt::format(":{}", record.tid), time, false);  // the tid is being reused
+    set_comm(child, fmt::format(":{}", recorded_task(record.tid)), time,
+             false);  // the tid is being reused
 
   if (record.pid == record.ppid) return;                // a thread: same memory
   bool maps_follow = (misc & abi::kMiscForkExec) != 0;  // synthesised: mappings follow as records
@@ -234,8 +297,8 @@ void Machine::apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time)
   spaces_[space.index()].has_code = spaces_[parent_space.index()].has_code;
 }
 
-void Machine::apply_ksymbol(const KsymbolRecord& record, uint64_t time) {
-  AddressSpace& kernel = spaces_[0].memory;
+void Machine::apply_ksymbol(const KsymbolRecord& record, uint64_t time, const GuestCpu* guest) {
+  AddressSpace& kernel = guest == nullptr ? spaces_[0].memory : guest_kernel(guest->machine_pid);
   RuntimeAddr end = record.address + record.length;
   if ((record.flags & kKsymbolUnregister) != 0) return kernel.unmap(time, record.address, end);
   Mapping mapping;
@@ -244,7 +307,9 @@ void Machine::apply_ksymbol(const KsymbolRecord& record, uint64_t time) {
   mapping.offset = FileOffset(record.address.value);
   mapping.identity = true;
   DsoKind kind = record.ksym_type == kKsymbolTypeBpf ? DsoKind::kBpf : DsoKind::kModule;
-  mapping.dso = dsos_.find_or_add(record.name, kind, true);
+  mapping.dso = guest == nullptr
+                    ? dsos_.find_or_add(record.name, kind, true)
+                    : dsos_.find_or_add_guest(record.name, kind, guest->machine_pid, true);
   if (Dso& dso = dsos_.edit(mapping.dso); dso.kind == DsoKind::kBpf)
     if (Dso::Program program{record.address, end};
         dso.programs.empty() || dso.programs.back() != program)
@@ -325,6 +390,18 @@ void Machine::set_build_id(std::string_view path, std::string_view build_id, uin
     set_build_id_of_path(path, build_id);
 }
 
+void Machine::set_guest_build_id(std::string_view path, std::string_view build_id, uint32_t pid) {
+  constexpr std::string_view kOwnKernel = "[kernel.kallsyms]";
+  std::string name(path);
+  if (path == kOwnKernel) name = fmt::format("[guest.kernel.kallsyms.{}]", pid);
+  DsoId id = dsos_.find_guest(name, pid);
+  if (!id.valid()) return;
+  Dso& dso = dsos_.edit(id);
+  // In a guest, too, there may be several files at a path: nothing says which was mapped.
+  dso.is_ambiguous |= !dso.build_id.empty() && dso.build_id != build_id;
+  dso.build_id = dso.is_ambiguous ? "" : build_id;
+}
+
 void Machine::set_build_id_of_path(std::string_view path, std::string_view build_id) {
   dsos_.find_or_add(path, DsoKind::kFile, false);
   std::vector<DsoId> all = dsos_.all_of(path);
@@ -376,7 +453,9 @@ Machine::CommAt Machine::comm_span_at(uint32_t tid, uint64_t time) const {
     if (at != comms.end()) return {at->comm, at->time, time_of(comms, std::next(at))};
     answer.valid_to = comms.front().time;
   }
-  answer.comm = strings_.intern(fmt::format(":{}", static_cast<int32_t>(tid)));
+  bool is_idle = is_guest_task(tid) && recorded_task(tid) == 0;
+  answer.comm = strings_.intern(
+      is_idle ? "swapper" : fmt::format(":{}", static_cast<int32_t>(recorded_task(tid))));
   return answer;
 }
 

@@ -9,6 +9,10 @@
 // An address space lives from a fork or exec to the next exec or the exit: after an exec the old
 // mappings are gone, so a sample is never resolved with its parent's libraries (perf keeps them
 // where they don't overlap).
+//
+// A recording may also hold what guests recorded of themselves. Their tasks have numbers of their
+// own here (machine/task_number.h), their kernels address spaces of their own, and their objects
+// are none of the host's.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +28,8 @@
 #include "base/string_pool.h"
 #include "machine/address_space.h"
 #include "machine/dso.h"
+#include "machine/task_number.h"
+#include "perfdata/header/guest_ids.h"
 #include "perfdata/read/recording.h"
 #include "perfdata/records/sideband.h"
 
@@ -50,9 +56,10 @@ class Machine {
  public:
   explicit Machine(StringPool& strings);
 
-  /// Applies one record, in time order; records that do not change state are ignored.
+  /// Applies one record, in time order; records that do not change state are ignored. `guest`:
+  /// whose record it is, by its id; null for the host's.
   void apply(const RecordView& record, const SampleLayout& layout, uint64_t time,
-             LossLedger& losses);
+             LossLedger& losses, const GuestCpu* guest = nullptr);
   /// Records that a process's compiler put code at `start`; `offset` is its position in `dso`, a
   /// jitdump. From then on, mappings of anonymous memory leave the process's generated code alone:
   /// compilers repeatedly map and protect the memory of code that runs. Without a time, the code is
@@ -63,6 +70,8 @@ class Machine {
   /// every file at the path, unless several follow.
   void set_build_id(std::string_view path, std::string_view build_id, uint16_t misc,
                     const FileIdentity& file = {});
+  /// The same for a file of the guest that process `pid` runs, if it was mapped.
+  void set_guest_build_id(std::string_view path, std::string_view build_id, uint32_t pid);
   void freeze();
   /// Drops tasks that ended, and memory that was unmapped, before `time`. The ids of dropped spaces
   /// and mappings are reused. Call freeze afterwards.
@@ -95,6 +104,24 @@ class Machine {
   /// The kernel's addresses in the virtual machine that process `pid` runs; those of the guest that
   /// is recorded without a process, if it has none of its own; invalid if there is neither.
   [[nodiscard]] SpaceId guest_kernel_space(uint32_t pid) const;
+  /// The guests of which the recording holds records, by the process that runs each.
+  void set_guests(const std::vector<uint32_t>& machines) { guests_ = machines; }
+  /// The process of the host that runs a guest's task; nullopt for a task of the host.
+  [[nodiscard]] std::optional<uint32_t> machine_pid_of(uint32_t task) const {
+    if (!is_guest_task(task) || guest_of_task(task) >= guests_.size()) return std::nullopt;
+    return guests_[guest_of_task(task)];
+  }
+  /// The kernel's addresses as a task sees them: the host's kernel, or that of the task's guest.
+  [[nodiscard]] SpaceId kernel_space_of(uint32_t task) const {
+    auto machine_pid = machine_pid_of(task);
+    return machine_pid ? guest_kernel_space(*machine_pid) : kernel_space();
+  }
+  /// The task that a virtual CPU ran at a time, by the guest's records of switches. Both are
+  /// UINT32_MAX if there is none before.
+  struct RunningTask {
+    uint32_t pid = UINT32_MAX, tid = UINT32_MAX;
+  };
+  [[nodiscard]] RunningTask running_on(const GuestCpu& cpu, uint64_t time) const;
   /// Says where the kernel of a guest, or one of its modules, lies unless the recording says
   /// otherwise. `path` is as in MMAP records: "[guest.kernel.kallsyms]_text", the path of a module;
   /// `reference` the address of the symbol named there. In time order with the records.
@@ -150,18 +177,23 @@ class Machine {
     std::vector<Namespace> links;
   };
 
-  void apply_mmap(const MmapRecord& record, uint64_t time);
+  void apply_mmap(const MmapRecord& record, uint64_t time, const GuestCpu* guest);
   void apply_kernel_mmap(const MmapRecord& record, uint64_t time);
-  void apply_guest_mmap(const MmapRecord& record, uint64_t time);
+  void apply_guest_mmap(const MmapRecord& record, uint64_t time, const GuestCpu* guest);
+  void apply_user_mmap(const MmapRecord& record, uint64_t time, const GuestCpu* guest);
+  DsoId object_of(const MmapRecord& record, DsoKind kind, const GuestCpu* guest);
+  void apply_switch(const RecordView& record, const SampleLayout& layout, uint64_t time,
+                    const GuestCpu& guest);
   void set_comm(Thread& thread, std::string_view comm, uint64_t time, bool exec);
   void apply_comm(const CommRecord& record, uint64_t time);
   void apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time);
-  void apply_ksymbol(const KsymbolRecord& record, uint64_t time);
+  void apply_ksymbol(const KsymbolRecord& record, uint64_t time, const GuestCpu* guest);
   void apply_namespaces(const NamespacesRecord& record, uint64_t time);
   Thread& thread_of(uint32_t pid, uint32_t tid);
   SpaceId current_space(uint32_t pid, uint64_t time);
   SpaceId new_space(uint32_t pid, uint64_t time, bool exec = false);
   MappingId add_mapping(const Mapping& mapping);
+  AddressSpace& guest_kernel(uint32_t pid);
   void drop_space(SpaceId space);
   void collect_mappings();
   void join_same_objects();
@@ -176,6 +208,12 @@ class Machine {
   std::vector<Space> spaces_;                        // 0: the kernel
   tsl::robin_map<uint32_t, SpaceId> guest_kernels_;  // by the process that runs the guest
   bool guest_code_ = false;
+  std::vector<uint32_t> guests_;
+  struct TaskChange {
+    uint64_t time;
+    RunningTask task;
+  };
+  tsl::robin_map<uint64_t, std::vector<TaskChange>, NumberHash> running_;  // by virtual CPU
   tsl::robin_map<uint32_t, std::vector<SpaceChange>> process_spaces_;
   tsl::robin_map<uint32_t, Thread> threads_;
   tsl::robin_map<uint64_t, std::string, NumberHash> cgroups_;

@@ -13,8 +13,8 @@ class MachineTest : public testing::Test {
   MachineTest() : machine(strings) {}
 
   template <typename Record>
-  void apply(const Record& record, uint64_t time, uint32_t type = 0,
-             uint16_t misc = abi::kMiscUser) {
+  void apply(const Record& record, uint64_t time, uint32_t type = 0, uint16_t misc = abi::kMiscUser,
+             const GuestCpu* guest = nullptr) {
     ByteBuilder bytes;
     RecordFrame frame;
     frame.type = type;
@@ -24,7 +24,7 @@ class MachineTest : public testing::Test {
     RecordBlock block;
     block.bytes = bytes.view();
     ASSERT_TRUE(RecordRange(block, kHostOrder).next(view));
-    machine.apply(view, SampleLayout(), time, losses);
+    machine.apply(view, SampleLayout(), time, losses, guest);
   }
   void map(uint32_t pid, uint64_t time, uint64_t start, std::string_view path,
            uint32_t protection = 5) {
@@ -254,6 +254,64 @@ TEST_F(MachineTest, WhatGuestsMapAndTheirBuildIdsAreNotTheHosts) {
   machine.set_build_id("[kernel.kallsyms]", "guest", abi::kMiscGuestKernel);
   EXPECT_EQ(dso_at(7, 2, 0x1010), "no process");
   EXPECT_EQ(machine.dsos().size(), 0u);
+}
+
+TEST_F(MachineTest, TasksOfAGuestAreApartFromThoseOfTheSameNumber) {
+  const GuestCpu first{.guest = 0, .machine_pid = 100, .vcpu = 0};
+  const GuestCpu second{.guest = 1, .machine_pid = 300, .vcpu = 2};
+  machine.set_guests({100, 300});
+  auto map_program = [&](uint64_t start, const GuestCpu* guest) {
+    MmapRecord record{};
+    record.pid = record.tid = 7;
+    record.start = RuntimeAddr(start);
+    record.length = 0x1000;
+    record.path = "/bin/program";
+    record.is_v2 = true;
+    apply(record, 1, abi::kRecordMmap2, guest == nullptr ? abi::kMiscUser : abi::kMiscGuestUser,
+          guest);
+  };
+  map_program(0x1000, nullptr);
+  map_program(0x2000, &first);
+  map_program(0x3000, &second);
+  apply(CommRecord{7, 7, "host", false}, 1);
+  apply(CommRecord{7, 7, "guest", false}, 1, 0, abi::kMiscGuestUser, &second);
+  apply(TaskRecord{8, 7, 8, 7, 2}, 2, abi::kRecordFork, abi::kMiscGuestKernel, &second);
+
+  uint32_t of_first = guest_task(0, 7), of_second = guest_task(1, 7);
+  EXPECT_EQ(comm(7, 3), "host");
+  EXPECT_EQ(comm(of_first, 3), ":7");
+  EXPECT_EQ(comm(of_second, 3), "guest");
+  EXPECT_EQ(comm(guest_task(1, 8), 3), "guest");
+  EXPECT_EQ(comm(8, 3), ":8");
+  EXPECT_EQ(comm(guest_task(0, 0), 3), "swapper");
+  EXPECT_EQ(dso_at(7, 3, 0x2010), "nothing");
+  EXPECT_EQ(dso_at(of_first, 3, 0x2010), "/bin/program");
+  EXPECT_EQ(dso_at(guest_task(1, 8), 3, 0x3010), "/bin/program");
+  EXPECT_EQ(machine.dsos().size(), 3u);
+  EXPECT_EQ(machine.machine_pid_of(of_second), 300u);
+  EXPECT_FALSE(machine.machine_pid_of(7).has_value());
+  machine.set_guest_build_id("/bin/program", "of first", 100);
+  machine.set_guest_build_id("/bin/other", "not mapped", 100);
+  EXPECT_EQ(machine.dsos()[machine.dsos().find_guest("/bin/program", 100)].build_id, "of first");
+  EXPECT_EQ(machine.dsos()[machine.dsos().find_guest("/bin/program", 300)].build_id, "");
+  EXPECT_EQ(machine.dsos()[machine.dsos().find("/bin/program")].build_id, "");
+  EXPECT_EQ(machine.dsos().size(), 3u);
+}
+
+TEST(TaskNumber, KeepsWhatWasRecordedAndIsNoTaskOfTheHost) {
+  for (uint32_t guest : {0u, 1u, 255u})
+    for (uint32_t recorded : {0u, 1u, kTaskLimit - 1}) {
+      uint32_t number = guest_task(guest, recorded);
+      EXPECT_TRUE(is_guest_task(number));
+      EXPECT_EQ(recorded_task(number), recorded);
+      EXPECT_EQ(guest_of_task(number), guest);
+    }
+  EXPECT_EQ(guest_task(3, UINT32_MAX), UINT32_MAX);
+  EXPECT_EQ(guest_task(3, kTaskLimit), UINT32_MAX);
+  for (uint32_t of_host : {0u, kTaskLimit, UINT32_MAX, UINT32_MAX - 1}) {
+    EXPECT_FALSE(is_guest_task(of_host));
+    EXPECT_EQ(recorded_task(of_host), of_host);
+  }
 }
 
 }  // namespace

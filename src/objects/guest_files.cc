@@ -1,19 +1,12 @@
 #include "objects/guest_files.h"
 
-#include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include "base/file.h"
 #include "elf/build_id.h"
 #include "elf/elf_file.h"
 #include "store/build_id_cache.h"
+#include "symbol/guest_kernel.h"
 
 namespace sonde {
 namespace {
@@ -27,25 +20,6 @@ fs::path kernel_copy_of(const Recording& recording) {
 }
 
 }  // namespace
-
-Result<std::string> read_guest_file(const std::string& root, const std::string& name) {
-  constexpr size_t kMostBytes = size_t{256} << 20;
-  std::string path = root + "/" + name;
-  auto failed = [&] {
-    return fail(ErrorCode::kIo, "failed to open {}: {}", path, std::strerror(errno));
-  };
-  Fd directory(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!directory.valid()) return failed();
-  struct open_how how{};
-  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  Fd file(
-      static_cast<int>(::syscall(SYS_openat2, directory.get(), name.c_str(), &how, sizeof how)));
-  struct stat status{};
-  if (!file.valid() || ::fstat(file.get(), &status) != 0) return failed();
-  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kCorrupt, "{}: not a regular file", path);
-  return read_all(file.get(), path, kMostBytes);
-}
 
 bool has_kernel_copy(const Recording& recording) {
   std::error_code error;

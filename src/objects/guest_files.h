@@ -12,10 +12,6 @@
 
 namespace sonde {
 
-/// A regular file below a guest's root, of at most 256 MiB. Links, also absolute ones, stay below
-/// it: the guest made them.
-[[nodiscard]] Result<std::string> read_guest_file(const std::string& root, const std::string& name);
-
 /// Whether the recording is a directory with kcore_dir.
 bool has_kernel_copy(const Recording& recording);
 

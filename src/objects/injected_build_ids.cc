@@ -5,9 +5,10 @@
 #include "capture/recorders/record_scan.h"
 #include "capture/synthesis/object_build_id.h"
 #include "elf/build_id.h"
+#include "elf/elf_file.h"
 #include "objects/build_id_text.h"
-#include "objects/guest_files.h"
 #include "replay/passes/recorded_host.h"
+#include "symbol/guest_kernel.h"
 
 namespace sonde {
 namespace {
@@ -17,15 +18,22 @@ std::string_view module_name(const Dso& dso) {
   return name.starts_with('[') && name.ends_with(']') ? name.substr(1, name.size() - 2) : name;
 }
 
-/// What the guest's own kernel says; `mount` has a directory for each.
+/// What the guest's own kernel and files say; `mount` has a directory for each.
 std::string build_id_in_guest(const Dso& dso, const std::string& mount) {
   if (!dso.build_id.empty() || mount.empty()) return dso.build_id;
+  std::string root = fmt::format("{}/{}", mount, dso.pid);
+  if (dso.kind == DsoKind::kFile) {
+    Result<std::string> content = read_guest_file(root, dso.path);
+    if (!content) return {};
+    Result<ElfFile> file = ElfFile::view(as_bytes(*content), dso.path);
+    return file ? std::string(file->build_id()) : std::string();
+  }
   bool is_kernel = dso.kind == DsoKind::kKernel;
   if (!is_kernel && dso.kind != DsoKind::kModule) return {};
   std::string notes = is_kernel
                           ? std::string("sys/kernel/notes")
                           : fmt::format("sys/module/{}/notes/.note.gnu.build-id", module_name(dso));
-  Result<std::string> content = read_guest_file(fmt::format("{}/{}", mount, dso.pid), notes);
+  Result<std::string> content = read_guest_file(root, notes);
   return content ? std::string(build_id_in_notes(as_bytes(*content))) : std::string();
 }
 
@@ -93,9 +101,9 @@ std::vector<BuildIdEntry> build_ids_to_inject(const Session& session, bool of_al
                      : dso.is_guest       ? build_id_in_guest(dso, guest_mount)
                                           : build_id_of(dso, is_foreign);
     if (id.empty()) continue;
-    uint16_t misc = dso.is_guest         ? abi::kMiscGuestKernel
-                    : dso.is_kernel_side ? abi::kMiscKernel
-                                         : abi::kMiscUser;
+    uint16_t misc = dso.is_kernel_side ? dso.is_guest ? abi::kMiscGuestKernel : abi::kMiscKernel
+                    : dso.is_guest     ? abi::kMiscGuestUser
+                                       : abi::kMiscUser;
     int32_t pid = dso.is_guest ? static_cast<int32_t>(dso.pid) : -1;
     entries.push_back({misc, pid, std::move(id), dso.path});
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "replay/frames/chain_builder.h"
+#include "replay/frames/code_space.h"
 
 namespace sonde {
 
@@ -139,9 +140,8 @@ Machine::Namespace SessionInput::cgroup_namespace(size_t sample) const {
 const Mapping* SessionInput::mapping_at(size_t sample, uint64_t address) const {
   const SampleColumns& samples = session_.samples();
   const Machine& machine = session_.machine();
-  bool in_kernel = samples.cpu_mode[sample] == abi::kMiscKernel;
-  SpaceId space = in_kernel ? machine.kernel_space()
-                            : machine.space_at(samples.pid[sample], samples.time[sample]).space;
+  SpaceId space =
+      space_of(machine, samples.pid[sample], samples.time[sample], samples.cpu_mode[sample]);
   if (!space.valid()) return nullptr;
   MappingId found = machine.space(space).find(RuntimeAddr(address), samples.time[sample]).mapping;
   return found.valid() ? &machine.mapping(found) : nullptr;
@@ -154,9 +154,8 @@ uint64_t SessionInput::mapped_size(size_t sample) const {
   Sample content;
   if (!session_.decode(sample, content)) return 0;
   const Machine& machine = session_.machine();
-  bool is_kernel = machine.dsos()[leaf.dso].is_kernel_side;
-  SpaceId space = is_kernel ? machine.kernel_space()
-                            : machine.space_at(samples.pid[sample], samples.time[sample]).space;
+  SpaceId space =
+      space_of(machine, samples.pid[sample], samples.time[sample], samples.cpu_mode[sample]);
   if (!space.valid()) return 0;
   AddressSpace::Found found =
       machine.space(space).find(RuntimeAddr(content.ip), samples.time[sample]);

@@ -97,8 +97,8 @@ Result<uint64_t> DbExport::thread_id(uint32_t pid, uint32_t tid) {
   uint64_t id = known->second;
   if (!is_new) return id;
   uint64_t process = pid == tid ? id : TRY(thread_id(pid, pid));
-  TRY(call("thread_table",
-           row_of(id, kMachine, process, static_cast<int32_t>(pid), static_cast<int32_t>(tid))));
+  TRY(call("thread_table", row_of(id, kMachine, process, static_cast<int32_t>(recorded_task(pid)),
+                                  static_cast<int32_t>(recorded_task(tid)))));
   return id;
 }
 

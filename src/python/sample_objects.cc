@@ -5,6 +5,7 @@
 
 #include "abi/data_source.h"
 #include "base/text.h"
+#include "replay/frames/code_space.h"
 #include "script/frame_texts.h"
 
 namespace sonde::python {
@@ -139,8 +140,8 @@ PyRef SampleObjects::fields(size_t index, const Sample& sample) const {
   const EventDesc& event = session_.events()[EventId(size_t{columns.event[index]})];
   PyRef fields(py().PyDict_New());
   PyObject* dict = fields.get();
-  put(dict, "pid", number_object(columns.pid[index]));
-  put(dict, "tid", number_object(columns.tid[index]));
+  put(dict, "pid", number_object(recorded_task(columns.pid[index])));
+  put(dict, "tid", number_object(recorded_task(columns.tid[index])));
   put(dict, "cpu", number_object(columns.cpu[index]));
   put(dict, "ip", number_object(sample.ip));
   put(dict, "time", number_object(sample.id.time));
@@ -174,9 +175,7 @@ void SampleObjects::put_place(PyObject* dict, const std::string& prefix, size_t 
   const Machine& machine = session_.machine();
   entry("dso_bid", text_object(to_hex(machine.dsos()[frame.dso].build_id)));
   uint64_t time = columns.time[index];
-  bool in_kernel = frame.level == FrameLevel::kKernel;
-  SpaceId space =
-      in_kernel ? machine.kernel_space() : machine.space_at(columns.pid[index], time).space;
+  SpaceId space = space_of(machine, columns.pid[index], time, frame.level);
   if (space.valid()) {
     auto found = machine.space(space).find(RuntimeAddr(place.ip), time);
     if (found.mapping.valid()) {

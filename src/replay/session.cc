@@ -7,6 +7,7 @@
 #include "base/sorting/merge_runs.h"
 #include "base/text.h"
 #include "itrace/decode.h"
+#include "replay/fields/guest_samples.h"
 #include "replay/fields/read_values.h"
 #include "replay/frames/address_resolver.h"
 #include "replay/frames/function_count.h"
@@ -33,6 +34,13 @@ void add_guests(std::span<const GuestLayout> guests, const GuestFiles& files, Ma
     for (const GuestModule& module : guest.modules)
       machine.add_guest_mapping(guest.pid, module.name, module.start, module.end, module.start);
   }
+}
+
+/// After a scan has taken them.
+void read_samples_again(Recording& recording) {
+  std::vector<RecordBlock> blocks = recording.blocks();
+  for (RecordBlock& block : blocks) block.samples_taken = false;
+  recording.show(std::move(blocks));
 }
 
 size_t slice_count() {
@@ -230,6 +238,7 @@ void Session::State::take_counts() {
 void Session::State::make_symbolizer() {
   // What `record --kcore` copied are the symbols of exactly that boot.
   if (options.symbols.kallsyms.empty()) options.symbols.kallsyms = recording.facts().kernel_symbols;
+  if (recording.facts().is_directory) options.symbols.guests.recording = recording.facts().path;
   interpreted.add(recording.features().interpreted_files, machine.dsos());
   symbolizer = std::make_unique<Symbolizer>(machine, options.symbols, *env,
                                             recording.features().os_release.value_or(""),
@@ -320,6 +329,11 @@ Result<Session> Session::open(const std::string& path, SessionOptions options, c
       TRY(options.follow && path == "-"
               ? Recording::open_stream(options.open.stdin_fd, path, options.open, env.losses)
               : Recording::open(path, options.open, env.losses));
+  if (deferred && !recording.events().guests().empty()) {
+    // Whose they are, was not known while they were taken.
+    deferred.reset();
+    read_samples_again(recording);
+  }
   auto guests = TRY(guest_layouts(options.symbols.guests));
   auto state = std::make_unique<State>(std::move(recording), std::move(options), guests, env);
   state->options.open.observer = nullptr;
@@ -416,16 +430,29 @@ RecordView Session::record(size_t sample) const {
 bool Session::decode(size_t sample, Sample& out) const {
   RecordView view = record(sample);
   EventId event = events().of(view);  // the column may name another member of its group
-  return decode_sample(view, events()[event].layout, out);
+  if (!decode_sample(view, events()[event].layout, out)) return false;
+  GuestSamples guests(events(), state_->machine);
+  if (guests.any()) guests.set_task(out.cpu_mode, state_->pass.samples.time[sample], out.id);
+  return true;
+}
+
+const GuestCpu* Session::guest_cpu(size_t sample) const {
+  GuestSamples guests(events(), state_->machine);
+  if (!guests.any()) return nullptr;
+  RecordView view = record(sample);
+  SampleId id;
+  if (!decode_sample_id(view, events()[events().of(view)].layout, id)) return nullptr;
+  return guests.cpu_of(id, view.cpu_mode());
 }
 
 Frame Session::resolve(uint32_t pid, uint64_t time, RuntimeAddr address, uint16_t cpu_mode) const {
   const Machine& machine = state_->machine;
-  Place place = is_guest_mode(cpu_mode) ? locate_guest(machine, pid, time, address.value, cpu_mode)
-                                        : locate(machine, machine.space_at(pid, time).space, time,
-                                                 address.value, cpu_mode);
+  bool in_guest = is_guest_mode(cpu_mode) || is_guest_task(pid);
+  Place place =
+      in_guest ? locate_guest(machine, pid, time, address.value, cpu_mode)
+               : locate(machine, machine.space_at(pid, time).space, time, address.value, cpu_mode);
   Frame frame{place.dso, SymbolId(), place.address, 0, place.level};
-  if (!place.dso.valid() && place.level == FrameLevel::kKernel) {
+  if (!place.dso.valid() && place.level == FrameLevel::kKernel && !in_guest) {
     BootCode boot_code = BootCode::of(machine);
     if (boot_code.may_contain(place.address, place.dso, place.level) &&
         state_->symbolizer->find(boot_code.kernel, place.address).valid())

@@ -120,9 +120,12 @@ class Session {
   /// valid until the next call.
   void take(const std::vector<RecordBlock>& blocks);
 
-  /// The record of a sample, and the fully decoded sample (raw data, registers, branches, addr …).
+  /// The record of a sample, and the fully decoded sample (raw data, registers, branches, addr …),
+  /// with its process and thread as in samples() (machine/task_number.h).
   [[nodiscard]] RecordView record(size_t sample) const;
   bool decode(size_t sample, Sample& out) const;
+  /// The virtual CPU that a sample is of; null if it is the host's.
+  [[nodiscard]] const GuestCpu* guest_cpu(size_t sample) const;
   /// Resolves any other address of a sample (branch ends, data addresses), giving a frame that may
   /// not be in frames(). Only objects whose symbols are loaded give a symbol: call load_all_symbols
   /// first.

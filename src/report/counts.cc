@@ -55,15 +55,19 @@ class TaskWriter {
   }
 
   /// Only init and kthreadd are children of the idle task; for others a parent of 0 means unknown.
-  static bool is_orphan(uint32_t tid, const Machine::Thread& thread) {
-    return tid == 0 || thread.parent_tid == UINT32_MAX || (thread.parent_tid == 0 && tid > 2);
+  static bool is_orphan(uint32_t number, const Machine::Thread& thread) {
+    uint32_t tid = recorded_task(number);
+    return tid == 0 || thread.parent_tid == UINT32_MAX ||
+           (recorded_task(thread.parent_tid) == 0 && tid > 2);
   }
 
   void write_task(uint32_t tid, size_t level) {
     const Machine::Thread& thread = *machine_.thread(tid);
-    int32_t ppid = is_orphan(tid, thread) ? -1 : static_cast<int32_t>(thread.parent_tid);
-    std::string line = fmt::format("  {:8} {:8} {:8} |{:{}}", static_cast<int32_t>(thread.pid),
-                                   static_cast<int32_t>(tid), ppid, "", level);
+    int32_t ppid =
+        is_orphan(tid, thread) ? -1 : static_cast<int32_t>(recorded_task(thread.parent_tid));
+    std::string line =
+        fmt::format("  {:8} {:8} {:8} |{:{}}", static_cast<int32_t>(recorded_task(thread.pid)),
+                    static_cast<int32_t>(recorded_task(tid)), ppid, "", level);
     out_.print("{}{}\n", line, strings_.view(machine_.comm_at(tid, UINT64_MAX)));
     if (mmaps_) write_maps(thread.pid, line.size());
     for (uint32_t child : children_[tid]) write_task(child, level + 1);

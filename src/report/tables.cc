@@ -286,7 +286,8 @@ Result<std::vector<uint8_t>> ReportBuilder::hidden_samples() const {
   for (const Frame& frame : session_.frames()) place_hidden.push_back(keeps_place(frame) ? 0 : 1);
   for (uint32_t i = 0; i < samples.size(); ++i) {
     bool keep =
-        has(options_.pids, samples.pid[i]) && has(options_.tids, samples.tid[i]) &&
+        has(options_.pids, recorded_task(samples.pid[i])) &&
+        has(options_.tids, recorded_task(samples.tid[i])) &&
         place_hidden[samples.leaf[i].index()] == 0 &&
         (is_guest_mode(samples.cpu_mode[i]) ? options_.shows_guests : options_.shows_host) &&
         (options_.socket < 0 || adapter_.socket_of(samples.cpu[i]) == options_.socket) &&

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "replay/fields/guest_samples.h"
 #include "script/frame_texts.h"
 
 namespace sonde {
@@ -14,7 +15,7 @@ void put_lines(const Session& session, StringId comm, uint32_t tid, const Frame&
   else if (leaf.level == FrameLevel::kHypervisor)
     object = "[hypervisor]";
   out.print(" ... thread: {}:{}\n ...... dso: {}\n", session.strings().view(comm),
-            static_cast<int32_t>(tid), object);
+            static_cast<int32_t>(recorded_task(tid)), object);
 }
 
 }  // namespace
@@ -45,9 +46,11 @@ void SampleTails::put_row(uint32_t row, Sink& out) const {
 /// A sample that the session was told to leave out.
 void SampleTails::put_unlisted(const Sample& sample, Sink& out) const {
   uint64_t time = sample.id.has_time() ? sample.id.time : UINT64_MAX;
-  StringId comm = session_.machine().comm_at(sample.id.tid, time);
-  Frame leaf = session_.resolve(sample.id.pid, time, RuntimeAddr(sample.ip), sample.cpu_mode);
-  put_lines(session_, comm, sample.id.tid, leaf, out);
+  SampleId who = sample.id;
+  GuestSamples(session_.events(), session_.machine()).set_task(sample.cpu_mode, time, who);
+  StringId comm = session_.machine().comm_at(who.tid, time);
+  Frame leaf = session_.resolve(who.pid, time, RuntimeAddr(sample.ip), sample.cpu_mode);
+  put_lines(session_, comm, who.tid, leaf, out);
 }
 
 void dump_session(const Session& session, std::span<const uint32_t> cpus, LossLedger& losses,

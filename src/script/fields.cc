@@ -29,8 +29,6 @@ struct EmptyField {
 };
 constexpr EmptyField kEmpty[] = {
     {"metric", "group metrics are not calculated"},
-    {"machine_pid", "samples are not attributed to guests' tasks"},
-    {"vcpu", "samples are not attributed to guests' tasks"},
 };
 
 struct KindInfo {

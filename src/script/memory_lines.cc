@@ -18,8 +18,9 @@ void write_memory_lines(const Session& session, const MemoryLineStyle& style, Si
     if (style.hide_unresolved && !code.symbol.valid()) continue;
     Sample sample;
     session.decode(row, sample);
-    out.print("{1}{0}{2}{0}{3:#x}{0}{4:#x}{0}", separator, static_cast<int32_t>(sample.id.pid),
-              static_cast<int32_t>(sample.id.tid), sample.ip, sample.addr);
+    out.print("{1}{0}{2}{0}{3:#x}{0}{4:#x}{0}", separator,
+              static_cast<int32_t>(recorded_task(sample.id.pid)),
+              static_cast<int32_t>(recorded_task(sample.id.tid)), sample.ip, sample.addr);
     if (style.physical_addresses) out.print("0x{:016x}{}", sample.phys_addr, separator);
     if (style.page_sizes) {
       page_size.clear();

@@ -3,8 +3,17 @@
 #include "abi/record_names.h"
 #include "perfdata/dump/dump.h"
 #include "perfdata/records/user_records.h"
+#include "replay/fields/guest_samples.h"
 
 namespace sonde {
+namespace {
+
+/// The number that the session has for it.
+uint32_t task_of(uint32_t recorded, const GuestCpu* guest) {
+  return guest == nullptr ? recorded : guest_task(guest->guest, recorded);
+}
+
+}  // namespace
 
 bool RecordFilter::wants(uint32_t type) const {
   switch (type) {
@@ -68,7 +77,8 @@ SampleId RecordLines::who(const OtherRecord& record) const {
   return id;
 }
 
-/// The thread that the record is about, whose name is at the start of the line.
+/// The thread that the record is about, as its machine numbers it, whose name is at the start of
+/// the line.
 uint32_t RecordLines::subject(const RecordView& record, const EventDesc& event,
                               const SampleId& id) const {
   switch (record.type) {
@@ -88,9 +98,11 @@ uint32_t RecordLines::subject(const RecordView& record, const EventDesc& event,
     case abi::kRecordNamespaces:
       if (auto links = decode_as<NamespacesRecord>(record, event.layout)) {
         // The recorder synthesizes existing tasks one by one, with the name last.
-        const Machine::Thread* thread = session_.machine().thread(links->tid);
-        bool has_parent = thread != nullptr && (thread->ppid != 0 || links->tid == 1);
-        return id.time == 0 && has_parent ? thread->ppid : links->tid;
+        const GuestCpu* guest = guest_of(record, session_.events().of(record), session_.events());
+        const Machine::Thread* thread = session_.machine().thread(task_of(links->tid, guest));
+        uint32_t parent = thread == nullptr ? 0 : recorded_task(thread->ppid);
+        bool has_parent = thread != nullptr && (parent != 0 || links->tid == 1);
+        return id.time == 0 && has_parent ? parent : links->tid;
       }
       break;
     default:
@@ -147,8 +159,10 @@ void RecordLines::print(const OtherRecord& record, uint64_t shown_time, std::str
   EventId id = event_of(record);
   const EventDesc& event = session_.events()[id];
   SampleId when = who(record);
-  StringId comm = session_.machine().comm_at(subject(view, event, when), record.time);
-  printer_.print_start(id, comm, when, shown_time, {view.type, view.misc}, out);
+  const GuestCpu* guest = guest_of(view, id, session_.events());
+  uint32_t about = task_of(subject(view, event, when), guest);
+  StringId comm = session_.machine().comm_at(about, record.time);
+  printer_.print_start(id, comm, when, shown_time, {view.type, view.misc}, guest, out);
   if (view.type == abi::kRecordCallchainDeferred)
     return print_deferred_chain(record, when, id, out);
   body.print("PERF_RECORD_{}", abi::record_type_name(view.type));

@@ -139,9 +139,13 @@ bool SamplePrinter::needs_all_symbols() const {
 }
 
 void SamplePrinter::print_start(EventId event, StringId comm, const SampleId& who, uint64_t time,
-                                RecordKind record, std::string& out) const {
+                                RecordKind record, const GuestCpu* guest, std::string& out) const {
   const EventStyle& style = events_[event.index()];
   const FieldSet& fields = style.fields;
+  if (guest != nullptr && fields.has(Field::kMachinePid))
+    fmt::format_to(std::back_inserter(out), "VM:{:5} ", guest->machine_pid);
+  if (guest != nullptr && fields.has(Field::kVcpu))
+    fmt::format_to(std::back_inserter(out), "VCPU:{:03} ", guest->vcpu);
   if (fields.has(Field::kComm)) {
     std::string_view name =
         comm.index() < comms_.size() ? comms_[comm.index()] : session_->strings().view(comm);
@@ -155,11 +159,13 @@ void SamplePrinter::print_start(EventId event, StringId comm, const SampleId& wh
   }
   bool has_tid = fields.has(Field::kTid);
   if (fields.has(Field::kPid)) {
-    append_task_id(out, who.pid);
-    if (has_tid) fmt::format_to(std::back_inserter(out), "/{:<5}", static_cast<int32_t>(who.tid));
+    append_task_id(out, recorded_task(who.pid));
+    if (has_tid)
+      fmt::format_to(std::back_inserter(out), "/{:<5}",
+                     static_cast<int32_t>(recorded_task(who.tid)));
     out += ' ';
   } else if (has_tid) {
-    append_task_id(out, who.tid);
+    append_task_id(out, recorded_task(who.tid));
     out += ' ';
   }
   if (fields.has(Field::kCpu) && options_.latency_format) {
@@ -187,7 +193,10 @@ void SamplePrinter::print(size_t i, uint64_t time, std::string& out) const {
   who.tid = columns.tid[i];
   who.cpu = columns.cpu[i];
   who.time = columns.time[i];
-  print_start(event, columns.comm[i], who, time, {abi::kRecordSample, columns.cpu_mode[i]}, out);
+  const GuestCpu* guest =
+      fields.intersects({Field::kMachinePid, Field::kVcpu}) ? session_->guest_cpu(i) : nullptr;
+  print_start(event, columns.comm[i], who, time, {abi::kRecordSample, columns.cpu_mode[i]}, guest,
+              out);
   if (fields.has(Field::kPeriod)) {
     append_number(out, columns.period[i], 10);
     out += ' ';

@@ -50,8 +50,9 @@ class SamplePrinter {
     uint32_t type;
     uint16_t misc;
   };
+  /// `guest`: the virtual CPU that it is of; null for the host.
   void print_start(EventId event, StringId comm, const SampleId& who, uint64_t time,
-                   RecordKind record, std::string& out) const;
+                   RecordKind record, const GuestCpu* guest, std::string& out) const;
   /// A frame as printed in call chains, as a line.
   void print_frame(EventId event, const Frame& frame, std::string& out) const;
   /// What the letters of branch counters stand for, in lines to put first; often empty.

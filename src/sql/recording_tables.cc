@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "perfdata/records/sideband.h"
+#include "replay/fields/guest_samples.h"
 
 namespace sonde::sql {
 namespace {
@@ -310,9 +311,10 @@ class Mappings final : public RowSource {
       case 0:
         return number(records_[row]->time);
       case 1:
-        return record->pid == UINT32_MAX ? Value(int64_t{-1}) : number(record->pid);
+        return record->pid == UINT32_MAX ? Value(int64_t{-1})
+                                         : number(task_of(*records_[row], record->pid));
       case 2:
-        return number(record->tid);
+        return number(task_of(*records_[row], record->tid));
       case 3:
         return number(record->start.value);
       case 4:
@@ -327,6 +329,11 @@ class Mappings final : public RowSource {
   }
 
  private:
+  /// With the number that the other tables have for it.
+  [[nodiscard]] uint32_t task_of(const OtherRecord& record, uint32_t recorded) const {
+    const GuestCpu* guest = guest_of(record.view, record.event, session_.events());
+    return guest == nullptr ? recorded : guest_task(guest->guest, recorded);
+  }
   [[nodiscard]] std::optional<MmapRecord> decode(const OtherRecord& record) const {
     uint32_t type = record.view.type;
     if (type != abi::kRecordMmap && type != abi::kRecordMmap2) return std::nullopt;

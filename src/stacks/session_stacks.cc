@@ -329,8 +329,8 @@ class SessionStacks {
     uint32_t tid = spelling.tid ? samples_.tid[sample] : 0;
     auto [entry, is_new] = groups_.try_emplace({key, (uint64_t{pid} << 32) | tid}, kNone);
     if (is_new) {
-      std::string name =
-          spell_task(session_.strings().view(samples_.comm[sample]), pid, tid, spelling);
+      std::string name = spell_task(session_.strings().view(samples_.comm[sample]),
+                                    recorded_task(pid), recorded_task(tid), spelling);
       entry.value() = group_of_name(name);
     }
     last_group_key_ = key;
@@ -352,7 +352,8 @@ class SessionStacks {
                             : std::string_view();
     });
     std::string task = spell_task(session_.strings().view(samples_.comm[sample]),
-                                  samples_.pid[sample], samples_.tid[sample], options_.spelling);
+                                  recorded_task(samples_.pid[sample]),
+                                  recorded_task(samples_.tid[sample]), options_.spelling);
     return group_of_name(fmt::format("{} [{}]", task, wait_reason_name(reason)));
   }
   uint32_t group_of_name(const std::string& name) {
@@ -535,8 +536,13 @@ class SessionStacks {
                                                static_cast<uint32_t>(profile_.threads.size()));
     if (is_new) {
       auto last_name = [&](uint32_t task) {
-        StringId name = session_.machine().comm_at(task, UINT64_MAX);
-        return profile_.strings->intern(session_.strings().view(name));
+        std::string_view name =
+            session_.strings().view(session_.machine().comm_at(task, UINT64_MAX));
+        auto machine_pid = session_.machine().machine_pid_of(task);
+        if (!machine_pid) return profile_.strings->intern(name);
+        // Exports tell tasks apart by number: a guest's keep those that the session gave them.
+        return profile_.strings->intern(
+            fmt::format("{} ({} of guest {})", name, recorded_task(task), *machine_pid));
       };
       profile_.threads.push_back(
           {.pid = pid, .tid = tid, .name = last_name(tid), .process_name = last_name(pid)});

@@ -55,7 +55,7 @@ DsoSymbolLoader::DsoSymbolLoader(FinderOptions finder, SymbolOptions options,
       guests_(std::make_unique<GuestKernels>(options_.guests)) {}
 
 DsoSymbols DsoSymbolLoader::load(const Dso& dso, std::string_view name_part) const {
-  if (dso.is_guest) return load_guest(dso);
+  if (dso.is_guest) return load_guest(dso, name_part);
   switch (dso.kind) {
     case DsoKind::kFile:
     case DsoKind::kVdso:
@@ -150,8 +150,54 @@ DsoSymbols DsoSymbolLoader::load_bpf(const Dso& dso) const {
   return loaded;
 }
 
-DsoSymbols DsoSymbolLoader::load_guest(const Dso& dso) const {
+/// Below its mount, unless its build id leads to it here.
+FoundObject DsoSymbolLoader::find_in_guest(const Dso& dso) const {
+  FoundObject found = finder_.find(query_of(dso));
+  if (found.usable() || options_.guests.mount.empty()) return found;
+  std::string root = guest_root(options_.guests, dso.pid);
+  Result<std::string> content = read_guest_file(root, dso.path);
+  if (!content) return found;
+  Bytes bytes = as_bytes(*content);
+  Result<ElfFile> file = ElfFile::own({bytes.begin(), bytes.end()}, dso.path);
+  bool is_it = file && (dso.build_id.empty() || same_build_id(file->build_id(), dso.build_id));
+  if (!is_it) return found;
+  found.symbols_path = found.runtime_path = root + dso.path;
+  found.runtime = std::move(*file);
+  return found;
+}
+
+DsoSymbols DsoSymbolLoader::load_guest_file(const Dso& dso, std::string_view name_part) const {
   DsoSymbols loaded;
+  FoundObject found = find_in_guest(dso);
+  if (!found.usable()) {
+    loaded.source = fmt::format(
+        "{} of the guest of process {} is neither below --guestmount nor in the build-id cache",
+        dso.path, dso.pid);
+    return loaded;
+  }
+  loaded.segments = found.segments();
+  loaded.source = found.symbols_path;
+  loaded.origin = symtab_origin(found.source);
+  loaded.own = found.load_symbols(
+      {.frame_functions = options_.frame_functions.value_or(false), .name_part = name_part});
+  return loaded;
+}
+
+DsoSymbols DsoSymbolLoader::load_guest(const Dso& dso, std::string_view name_part) const {
+  DsoSymbols loaded;
+  switch (dso.kind) {
+    case DsoKind::kFile:
+    case DsoKind::kVdso:
+      return load_guest_file(dso, name_part);
+    case DsoKind::kBpf:
+      return load_bpf(dso);
+    case DsoKind::kKernel:
+    case DsoKind::kModule:
+      break;
+    default:
+      loaded.source = "memory of a guest, whose symbols are not recorded";
+      return loaded;
+  }
   const GuestSymbols& guest = guests_->of(dso.pid, dso.reference_symbol);
   loaded.source = guest.source;
   if (guest.table == nullptr) return loaded;

@@ -95,7 +95,9 @@ class DsoSymbolLoader {
   [[nodiscard]] DsoSymbols load_jit(const Dso& dso) const;
   [[nodiscard]] DsoSymbols load_from_kernel(const Dso& dso) const;
   [[nodiscard]] DsoSymbols load_bpf(const Dso& dso) const;
-  [[nodiscard]] DsoSymbols load_guest(const Dso& dso) const;
+  [[nodiscard]] DsoSymbols load_guest(const Dso& dso, std::string_view name_part) const;
+  [[nodiscard]] DsoSymbols load_guest_file(const Dso& dso, std::string_view name_part) const;
+  [[nodiscard]] FoundObject find_in_guest(const Dso& dso) const;
   bool read_kallsyms(const std::string& path, const Dso& kernel, KernelAddresses addresses,
                      std::string_view name_part);
   [[nodiscard]] bool is_running_kernel(const Dso& kernel) const;

@@ -44,21 +44,6 @@ Result<std::string> read_named(const std::string& path) {
   return read_regular(Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), path);
 }
 
-/// A file below a guest's root. Links, also absolute ones, stay below it: the guest made them.
-Result<std::string> read_below(const std::string& root, const std::string& name) {
-  Fd directory(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!directory.valid()) return cannot_open(root, errno);
-  struct open_how how{};
-  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  long fd = ::syscall(SYS_openat2, directory.get(), name.c_str(), &how, sizeof how);
-  return read_regular(Fd(static_cast<int>(fd)), root + "/" + name);
-}
-
-std::string guest_root(const GuestFiles& files, uint32_t pid) {
-  return fmt::format("{}/{}", files.mount, pid);
-}
-
 /// Fills in where the kernel is. False if the list does not say.
 bool place_kernel(std::string_view list, GuestLayout& layout) {
   std::string_view found;
@@ -144,6 +129,20 @@ GuestSymbols symbols_of_image(const std::string& path, std::string_view referenc
 
 }  // namespace
 
+Result<std::string> read_guest_file(const std::string& root, const std::string& name) {
+  Fd directory(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.valid()) return cannot_open(root, errno);
+  struct open_how how{};
+  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  long fd = ::syscall(SYS_openat2, directory.get(), name.c_str(), &how, sizeof how);
+  return read_regular(Fd(static_cast<int>(fd)), root + "/" + name);
+}
+
+std::string guest_root(const GuestFiles& files, uint32_t pid) {
+  return fmt::format("{}/{}", files.mount, pid);
+}
+
 std::vector<GuestModule> parse_guest_modules(std::string_view text) {
   std::vector<GuestModule> modules;
   for (std::string_view line : split(text, '\n')) {
@@ -188,8 +187,8 @@ Result<std::vector<GuestLayout>> guest_layouts(const GuestFiles& files) {
     GuestLayout layout;
     layout.pid = pid;
     std::string root = guest_root(files, pid);
-    auto list = read_below(root, "proc/kallsyms");
-    if (auto modules = read_below(root, "proc/modules"))
+    auto list = read_guest_file(root, "proc/kallsyms");
+    if (auto modules = read_guest_file(root, "proc/modules"))
       layout.modules = parse_guest_modules(*modules);
     if (list && place_kernel(*list, layout)) layouts.push_back(std::move(layout));
   }
@@ -201,17 +200,20 @@ const GuestSymbols& GuestKernels::of(uint32_t pid, std::string_view reference) {
   std::unique_ptr<GuestSymbols>& known = known_[pid];
   if (known != nullptr) return *known;
   GuestSymbols symbols;
-  if (pid != kAnyGuest && !files_.mount.empty()) {
-    std::string root = guest_root(files_, pid);
+  std::string root = pid == kAnyGuest || files_.mount.empty() ? "" : guest_root(files_, pid);
+  std::string copy = fmt::format("{}/kcore_dir__{}/kallsyms", files_.recording, pid);
+  if (!files_.recording.empty() && ::access(copy.c_str(), R_OK) == 0) {
+    symbols = symbols_of_list(read_named(copy), copy, reference);  // of exactly that boot
+  } else if (!root.empty() && ::access(root.c_str(), F_OK) == 0) {
     symbols =
-        symbols_of_list(read_below(root, "proc/kallsyms"), root + "/proc/kallsyms", reference);
-  } else if (pid != kAnyGuest) {
-    symbols.source =
-        fmt::format("give the files of the guest of process {} with --guestmount", pid);
+        symbols_of_list(read_guest_file(root, "proc/kallsyms"), root + "/proc/kallsyms", reference);
   } else if (!files_.vmlinux.empty()) {
     symbols = symbols_of_image(files_.vmlinux, reference);
   } else if (!files_.kallsyms.empty()) {
     symbols = symbols_of_list(read_named(files_.kallsyms), files_.kallsyms, reference);
+  } else if (pid != kAnyGuest) {
+    symbols.source =
+        fmt::format("give the files of the guest of process {} with --guestmount", pid);
   } else {
     symbols.source = "give the guest's symbols with --guestkallsyms or --guestvmlinux";
   }

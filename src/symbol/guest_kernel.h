@@ -28,11 +28,22 @@ struct GuestFiles {
   std::string modules = {};  // --guestmodules: a copy of /proc/modules
   std::string vmlinux = {};  // --guestvmlinux
   bool code = false;         // --guest-code: guests run code of the process that runs them
+  /// Of a recording that is a directory: kcore_dir__PID there is a copy of that guest's kernel,
+  /// made by its own `record --kcore`.
+  std::string recording = {};
 
+  /// Whether the user named any.
   [[nodiscard]] bool any() const {
     return code || !mount.empty() || !kallsyms.empty() || !modules.empty() || !vmlinux.empty();
   }
 };
+
+/// A regular file below a guest's root, of at most 256 MiB. Links, also absolute ones, stay below
+/// it: the guest made them.
+[[nodiscard]] Result<std::string> read_guest_file(const std::string& root, const std::string& name);
+
+/// MOUNT/PID.
+[[nodiscard]] std::string guest_root(const GuestFiles& files, uint32_t pid);
 
 struct GuestModule {
   std::string name;  // "[ext4]"

@@ -264,7 +264,9 @@ SymbolTable FoundObject::load_symbols(const ElfSymbolOptions& options) {
 }
 
 ObjectQuery query_of(const Dso& dso) {
-  return {.path = dso.path,
+  // At a guest's path this machine has a file of its own: only a build id makes it the same.
+  bool is_known = !dso.is_guest || !dso.build_id.empty();
+  return {.path = is_known ? dso.path : std::string(),
           .build_id = dso.build_id,
           .pids = dso.pids,
           .mount_namespace = dso.mount_namespace,

@@ -230,6 +230,7 @@ void Symbolizer::State::report_nameless() const {
   size_t count = 0;
   for (const LoadedDso& one : loaded) {
     if (!one.lacks_names.load(std::memory_order_relaxed)) continue;
+    if (machine.dsos()[one.dso].is_guest) continue;  // what this machine could install is not its
     paths.push_back(machine.dsos()[one.dso].path);
     if (++count <= kMaxNamed) named.push_back(machine.dsos()[one.dso].short_name);
   }

@@ -34,8 +34,10 @@ struct SampleField {
 };
 constexpr SampleField kSampleFields[] = {
     {abi::kSampleIp, "perf_ip", kAddress, [](const Sample& s) { return s.ip; }},
-    {abi::kSampleTid, "perf_tid", kTask, [](const Sample& s) { return uint64_t{s.id.tid}; }},
-    {abi::kSampleTid, "perf_pid", kTask, [](const Sample& s) { return uint64_t{s.id.pid}; }},
+    {abi::kSampleTid, "perf_tid", kTask,
+     [](const Sample& s) { return uint64_t{recorded_task(s.id.tid)}; }},
+    {abi::kSampleTid, "perf_pid", kTask,
+     [](const Sample& s) { return uint64_t{recorded_task(s.id.pid)}; }},
     {abi::kSampleId | abi::kSampleIdentifier, "perf_id", kCount,
      [](const Sample& s) { return s.id.id; }},
     {abi::kSampleStreamId, "perf_stream_id", kCount,

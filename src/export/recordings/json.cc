@@ -103,9 +103,9 @@ class DataJson {
     text += "{\"timestamp\":";
     append_number(text, samples.time[index]);
     text += ",\"pid\":";
-    append_number(text, samples.pid[index]);
+    append_number(text, recorded_task(samples.pid[index]));
     text += ",\"tid\":";
-    append_number(text, samples.tid[index]);
+    append_number(text, recorded_task(samples.tid[index]));
     if (samples.cpu[index] != UINT32_MAX) {
       text += ",\"cpu\":";
       append_number(text, samples.cpu[index]);

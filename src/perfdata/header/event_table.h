@@ -8,6 +8,7 @@
 
 #include "abi/perf_event.h"
 #include "base/number_hash.h"
+#include "perfdata/header/guest_ids.h"
 #include "perfdata/records/sample.h"
 
 namespace sonde {
@@ -34,6 +35,9 @@ class EventTable {
   [[nodiscard]] const EventDesc& operator[](EventId event) const { return events_[event.index()]; }
   EventDesc& edit(EventId event) { return events_[event.index()]; }
   [[nodiscard]] const std::vector<EventDesc>& all() const { return events_; }
+  /// Empty unless the recording holds guests' records.
+  [[nodiscard]] const GuestIds& guests() const { return guests_; }
+  GuestIds& edit_guests() { return guests_; }
 
   [[nodiscard]] EventId by_id(uint64_t id) const;  // invalid if no event has it
   /// The event of a sample, or of a non-sample record with an id block. The first event if ids are
@@ -50,6 +54,7 @@ class EventTable {
 
   std::vector<EventDesc> events_;
   tsl::robin_map<uint64_t, uint32_t, NumberHash> by_id_;
+  GuestIds guests_;
   uint32_t id_in_sample_ = kNoPlace;  // position shared by all events
   uint32_t id_from_end_ = kNoPlace;
 };

@@ -68,6 +68,8 @@ void SetupCollector::apply(const RecordView& record, Bytes trailing) {
           !abi::feature_name(static_cast<uint32_t>(feature->feature)).empty())
         add_feature(static_cast<uint32_t>(feature->feature), feature->content, record.order);
       return;
+    case abi::kRecordIdIndex:
+      return apply_id_index(record);
     default:
       return;
   }
@@ -123,6 +125,25 @@ void SetupCollector::apply_update(const RecordView& record) {
       named_[id.index()] = true;
       break;
   }
+}
+
+/// Only guests' ids are kept: which CPU an id is of, no reader of samples asks.
+void SetupCollector::apply_id_index(const RecordView& record) {
+  auto index = decode_user<IdIndexRecord>(record);
+  if (!index || index->guests.empty()) return;
+  uint64_t beyond = 0;
+  for (size_t i = 0; i < index->size(); ++i) {
+    IdIndexRecord::Entry entry = index->entry(i);
+    auto guest = index->guest(i);
+    if (!guest || guest->machine_pid == 0) continue;
+    auto pid = static_cast<uint32_t>(guest->machine_pid);
+    if (!events_->edit_guests().add(entry.id, pid, static_cast<uint32_t>(guest->vcpu),
+                                    static_cast<uint32_t>(entry.tid)))
+      ++beyond;
+  }
+  if (beyond > 0)
+    add_damaged(record, "it names more than 256 guests, of which the others count as the host",
+                *losses_);
 }
 
 std::string SetupCollector::tracepoint_name(uint64_t config) {

@@ -32,14 +32,15 @@ class TaskKey : public KeyOfInput {
  public:
   using KeyOfInput::KeyOfInput;
   void text(uint64_t value, std::string& out) const override {
-    auto tid = static_cast<int32_t>(value);
+    int32_t tid = shown(value);
     fmt::format_to(std::back_inserter(out), "{:7d}:{}", tid, comm_of(value));
   }
   [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
-    return three_way(static_cast<int32_t>(a), static_cast<int32_t>(b));
+    int by_number = three_way(shown(a), shown(b));
+    return by_number != 0 ? by_number : three_way(a, b);
   }
   [[nodiscard]] std::string identity(uint64_t value, uint32_t /*first_sample*/) const override {
-    return std::to_string(static_cast<int32_t>(value));
+    return std::to_string(shown(value));
   }
   [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
     return comm_of(value).size() + 8;
@@ -47,6 +48,11 @@ class TaskKey : public KeyOfInput {
 
  protected:
   [[nodiscard]] virtual std::string_view comm_of(uint64_t value) const = 0;
+
+ private:
+  static int32_t shown(uint64_t value) {
+    return static_cast<int32_t>(recorded_task(static_cast<uint32_t>(value)));
+  }
 };
 
 class TidKey final : public TaskKey {

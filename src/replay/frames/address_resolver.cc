@@ -1,14 +1,15 @@
 #include "replay/frames/address_resolver.h"
 
+#include "replay/frames/code_space.h"
+
 namespace sonde {
 
-Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t address,
-             uint16_t cpu_mode, AddressSpace::Found* span) {
+namespace {
+
+/// `space` is where to look.
+Place locate_in(const Machine& machine, SpaceId space, uint64_t time, uint64_t address,
+                uint16_t cpu_mode, AddressSpace::Found* span) {
   Place place{DsoId(), address, level_of(cpu_mode)};
-  if (cpu_mode == abi::kMiscKernel)
-    space = machine.kernel_space();
-  else if (cpu_mode != abi::kMiscUser)
-    return place;
   if (!space.valid()) return place;
   AddressSpace::Found found = machine.space(space).find(RuntimeAddr(address), time);
   if (span != nullptr) *span = found;
@@ -19,20 +20,27 @@ Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t addr
   return place;
 }
 
+}  // namespace
+
+Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t address,
+             uint16_t cpu_mode, AddressSpace::Found* span) {
+  if (cpu_mode == abi::kMiscKernel)
+    space = machine.kernel_space();
+  else if (cpu_mode != abi::kMiscUser)
+    space = SpaceId();
+  return locate_in(machine, space, time, address, cpu_mode, span);
+}
+
 Place locate_guest(const Machine& machine, uint32_t pid, uint64_t time, uint64_t address,
                    uint16_t cpu_mode) {
-  Place place{DsoId(), address, level_of(cpu_mode)};
-  auto look_in = [&](SpaceId space) {
-    if (!space.valid() || place.dso.valid()) return;
-    AddressSpace::Found found = machine.space(space).find(RuntimeAddr(address), time);
-    if (!found.mapping.valid()) return;
-    const Mapping& mapping = machine.mapping(found.mapping);
-    place.dso = mapping.dso;
-    place.address = mapping.to_object(RuntimeAddr(address));
-  };
-  if (cpu_mode == abi::kMiscGuestKernel) look_in(machine.guest_kernel_space(pid));
-  if (machine.has_guest_code() && is_guest_mode(cpu_mode))
-    look_in(machine.space_at(pid, time).space);
+  // Call chains of guests' own samples say "user" and "kernel", as they were recorded in the guest.
+  if (is_guest_task(pid) && !is_guest_mode(cpu_mode))
+    cpu_mode = cpu_mode == abi::kMiscUser ? abi::kMiscGuestUser : abi::kMiscGuestKernel;
+  Place place =
+      locate_in(machine, space_of(machine, pid, time, cpu_mode), time, address, cpu_mode, nullptr);
+  bool is_process_code = machine.has_guest_code() && cpu_mode == abi::kMiscGuestKernel;
+  if (!place.dso.valid() && is_process_code)
+    place = locate_in(machine, machine.space_at(pid, time).space, time, address, cpu_mode, nullptr);
   return place;
 }
 
@@ -62,7 +70,7 @@ FrameId AddressResolver::resolve_elsewhere(uint64_t address, uint16_t cpu_mode) 
 
 FrameId AddressResolver::resolve_anew(uint64_t address, uint16_t cpu_mode) {
   bool user = cpu_mode == abi::kMiscUser;
-  if (!user && cpu_mode != abi::kMiscKernel) {
+  if (is_in_guest(cpu_mode)) {
     Place place = place_in_guest(address, cpu_mode);
     return frames_.intern(place.dso, place.address, place.level);
   }
@@ -81,7 +89,7 @@ FrameId AddressResolver::resolve_anew(uint64_t address, uint16_t cpu_mode) {
 Place AddressResolver::locate_and_cache(SpaceId space, uint64_t address, uint16_t cpu_mode,
                                         CachedMapping& cached) {
   AddressSpace::Found span;
-  Place place = locate(machine_, space, time_, address, cpu_mode, &span);
+  Place place = locate_in(machine_, space, time_, address, cpu_mode, &span);
   if (span.mapping.valid()) {
     uint64_t delta = place.address - address;
     FrameRegion* region = frames_.region_of(place.dso, place.address, place.level);
@@ -97,7 +105,8 @@ Place AddressResolver::locate_and_cache(SpaceId space, uint64_t address, uint16_
               space.value,      DsoId(),        nullptr};
   }
   if (!place.dso.valid() && cpu_mode == abi::kMiscUser && may_be_execve_ && process_.valid_from > 0)
-    place = locate(machine_, process_.before_exec, process_.valid_from - 1, address, cpu_mode);
+    place = locate_in(machine_, process_.before_exec, process_.valid_from - 1, address, cpu_mode,
+                      nullptr);
   if (place.dso.valid()) note_object(place.dso);
   return place;
 }

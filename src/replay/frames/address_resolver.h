@@ -46,8 +46,9 @@ inline FrameLevel level_of(uint16_t cpu_mode) {
 Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t address,
              uint16_t cpu_mode, AddressSpace::Found* span = nullptr);
 
-/// The same for an address in the virtual machine that process `pid` runs: its kernel's, or code of
-/// the process itself, if guests run that. What programs a guest runs is not recorded.
+/// The same for an address in a virtual machine. `pid` is the process that runs it, or a task of
+/// the guest (machine/task_number.h). In the former case what programs the guest runs is not known:
+/// the address is its kernel's, or code of the process itself, if guests run that.
 Place locate_guest(const Machine& machine, uint32_t pid, uint64_t time, uint64_t address,
                    uint16_t cpu_mode);
 
@@ -142,6 +143,9 @@ class AddressResolver {
   FrameId resolve_elsewhere(uint64_t address, uint16_t cpu_mode);
   FrameId resolve_anew(uint64_t address, uint16_t cpu_mode);
   Place locate_and_cache(SpaceId space, uint64_t address, uint16_t cpu_mode, CachedMapping& cached);
+  [[nodiscard]] bool is_in_guest(uint16_t cpu_mode) const {
+    return (cpu_mode != abi::kMiscUser && cpu_mode != abi::kMiscKernel) || is_guest_task(pid_);
+  }
   /// Guests' code is rare, and its addresses are not cached.
   Place place_in_guest(uint64_t address, uint16_t cpu_mode);
   void note_object(DsoId dso);
@@ -179,8 +183,7 @@ inline AddressResolver::CachedMapping& AddressResolver::slot_of(SpaceId space, u
 }
 
 inline Place AddressResolver::place(uint64_t address, uint16_t cpu_mode) {
-  if (cpu_mode != abi::kMiscUser && cpu_mode != abi::kMiscKernel)
-    return place_in_guest(address, cpu_mode);
+  if (is_in_guest(cpu_mode)) return place_in_guest(address, cpu_mode);
   SpaceId space = space_of(cpu_mode);
   CachedMapping& cached = slot_of(space, address);
   if (holds(cached, space, address) && !may_be_elsewhere(cached, cpu_mode == abi::kMiscUser))

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "replay/fields/guest_samples.h"
 #include "replay/frames/address_resolver.h"
 #include "replay/frames/frame_counts.h"
 #include "unwind/call_stack_branches.h"
@@ -97,6 +98,8 @@ class Slice {
         options_(options),
         columns_(columns),
         losses_(losses),
+        guests_(recording.events(), machine),
+        has_guests_(guests_.any()),
         resolver_(machine, frames, options.merge_unmapped),
         chain_builder_(sources, resolver_, frames, losses) {}
   Slice(const Slice&) = delete;
@@ -207,6 +210,7 @@ class Slice {
       ++filtered;
       return;
     }
+    if (has_guests_) guests_.set_task(sample.cpu_mode, time, sample.id);
     store(sample, event, time, rank, where);
   }
 
@@ -265,6 +269,8 @@ class Slice {
   const SamplePassOptions& options_;
   SampleColumns& columns_;
   LossLedger& losses_;
+  GuestSamples guests_;
+  bool has_guests_;
   AddressResolver resolver_;
   ChainBuilder chain_builder_;
   ChainQueue queue_{chains};

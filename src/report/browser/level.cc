@@ -61,7 +61,7 @@ std::optional<ZoomStep> ReportLevel::thread_step() const {
   if (has_key("comm") && !has_key("tid") && !has_key("pid"))
     return ZoomStep{ZoomStep::Kind::kComm,
                     std::string(data.input.strings.view(samples.comm[sample]))};
-  return ZoomStep{ZoomStep::Kind::kTid, fmt::format("{}", samples.tid[sample])};
+  return ZoomStep{ZoomStep::Kind::kTid, fmt::format("{}", recorded_task(samples.tid[sample]))};
 }
 
 }  // namespace sonde::report

@@ -63,7 +63,7 @@ std::string sample_text(const EventReport& report, uint32_t sample) {
   const ProfileInput& input = report.data->input;
   const SampleColumns& columns = input.samples;
   return fmt::format("{}  {} {}  [{:03}]", seconds_text(columns.time[sample]),
-                     input.strings.view(columns.comm[sample]), columns.tid[sample],
+                     input.strings.view(columns.comm[sample]), recorded_task(columns.tid[sample]),
                      columns.cpu[sample]);
 }
 

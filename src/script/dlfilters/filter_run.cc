@@ -171,8 +171,8 @@ Result<bool> FilterRun::ask(EventFunction function, const char* name) {
 bool FilterRun::passes_threads_and_names(uint32_t sample) const {
   const SampleColumns& columns = session_->samples();
   SampleId who;
-  who.pid = columns.pid[sample];
-  who.tid = columns.tid[sample];
+  who.pid = recorded_task(columns.pid[sample]);
+  who.tid = recorded_task(columns.tid[sample]);
   return threads_.passes(who, 0) && names_->matches(sample);
 }
 

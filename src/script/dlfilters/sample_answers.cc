@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "abi/data_source.h"
+#include "replay/frames/code_space.h"
 #include "script/frame_texts.h"
 #include "script/sample_target.h"
 
@@ -46,8 +47,8 @@ void SampleAnswers::set_numbers(const abi::EventAttr& attr) {
   fields_.ins_lat = sample_.ins_latency;
   fields_.p_stage_cyc = sample_.p_stage_cycles;
   fields_.ip = sample_.ip;
-  fields_.pid = static_cast<int32_t>(who.pid);
-  fields_.tid = static_cast<int32_t>(who.tid);
+  fields_.pid = static_cast<int32_t>(recorded_task(who.pid));
+  fields_.tid = static_cast<int32_t>(recorded_task(who.tid));
   fields_.time = who.time;
   fields_.addr = sample_.addr;
   bool has_id = attr.samples(abi::kSampleId) || attr.samples(abi::kSampleIdentifier);
@@ -65,7 +66,9 @@ void SampleAnswers::set_numbers(const abi::EventAttr& attr) {
   fields_.cpumode = static_cast<uint8_t>(sample_.cpu_mode);
   fields_.addr_correlates_sym = has_target(attr) ? 1 : 0;
   fields_.misc = sample_.misc;
-  fields_.vcpu = -1;
+  const GuestCpu* guest = session_.guest_cpu(index_);
+  fields_.machine_pid = guest == nullptr ? 0 : static_cast<int32_t>(guest->machine_pid);
+  fields_.vcpu = guest == nullptr ? -1 : static_cast<int32_t>(guest->vcpu);
 }
 
 void SampleAnswers::set_memory() {
@@ -175,12 +178,11 @@ perf_event_attr* SampleAnswers::attr() {
   return &attr_;
 }
 
-uint64_t SampleAnswers::left_in_mapping(uint64_t address, bool in_kernel) const {
+uint64_t SampleAnswers::left_in_mapping(uint64_t address, FrameLevel level) const {
   const SampleColumns& columns = session_.samples();
   const Machine& machine = session_.machine();
   uint64_t time = columns.time[index_];
-  SpaceId space =
-      in_kernel ? machine.kernel_space() : machine.space_at(columns.pid[index_], time).space;
+  SpaceId space = space_of(machine, columns.pid[index_], time, level);
   if (!space.valid()) return 0;
   auto found = machine.space(space).find(RuntimeAddr(address), time);
   return found.mapping.valid() ? machine.mapping(found.mapping).end.value - address : 0;
@@ -188,7 +190,7 @@ uint64_t SampleAnswers::left_in_mapping(uint64_t address, bool in_kernel) const 
 
 Bytes SampleAnswers::code(uint64_t address, size_t size) const {
   Frame frame = frame_at(address);
-  uint64_t left = left_in_mapping(address, frame.level == FrameLevel::kKernel);
+  uint64_t left = left_in_mapping(address, frame.level);
   return code_.at(frame, std::min<uint64_t>(size, left)).bytes;
 }
 

@@ -46,7 +46,7 @@ class SampleAnswers {
   [[nodiscard]] perf_dlfilter_al describe(const Frame& frame, uint64_t address);
   void describe_symbol(const Frame& frame, perf_dlfilter_al& place);
   void describe_object(const Frame& frame, perf_dlfilter_al& place);
-  [[nodiscard]] uint64_t left_in_mapping(uint64_t address, bool in_kernel) const;
+  [[nodiscard]] uint64_t left_in_mapping(uint64_t address, FrameLevel level) const;
   void load_new_objects();
   void set_numbers(const abi::EventAttr& attr);
   void set_memory();
