@@ -173,6 +173,12 @@ def main():
                 read = [side_by_side.ask(PERF, *words, "-i", path) for path in outputs]
                 read = [side_by_side.Said(sorted(said.lines), said.status) for said in read]
                 both.lines(f"'{option}': perf {words[0]}", *read, least=3, status=0)
+            shown = ["script", "--no-itrace", "--show-task-events", "--show-mmap-events", "-F", "machine_pid,vcpu,comm,pid,tid,cpu,time,ip",
+                     "-i", outputs[1]]
+            # The guest's task that has the number of the host's process, and no name yet, gets one from perf.
+            theirs = side_by_side.ask(PERF, *shown)
+            theirs = side_by_side.Said([line.replace(f"[guest/{VM}]", f"{f':{VM}':>11}") for line in theirs.lines], theirs.status)
+            both.lines(f"'{option}': script of the merged file", theirs, side_by_side.ask(SONDE, *shown), least=300, status=0)
             names = [[line for line in side_by_side.ask(SONDE, "script", "-F", "comm,tid,time,ip", "-i", path).lines if line]
                      for path in (host, outputs[1])]
             both.lines(f"'{option}': threads of the host keep their names", *map(side_by_side.Said, names), least=100)

@@ -2,6 +2,7 @@
 #include "base/output_file.h"
 #include "cli/command.h"
 #include "cmd/options/export_options.h"
+#include "cmd/options/guest_flags.h"
 #include "cmd/options/profile_flags.h"
 #include "stacks/profile_source.h"
 
@@ -30,6 +31,7 @@ class ExportCommand final : public Command {
     flags.boolean(0, "inline", inline_, "show functions that were inlined");
     declare_call_trace(flags, options_);
     declare_symbol_sources(flags, options_.session.symbols);
+    declare_guest_files(flags, options_.session.symbols.guests);
     flags.section("EXAMPLES", R"(  sonde export --to speedscope -o profile.json
   sonde export --to pprof -o profile.pb.gz && pprof -top profile.pb.gz
   sonde export --to firefox -i perf.data -o profile.json.gz

@@ -1,6 +1,7 @@
 // `fold`: stacks with their weights, one per line; and those of two profiles side by side.
 #include "base/output_file.h"
 #include "cli/command.h"
+#include "cmd/options/guest_flags.h"
 #include "cmd/options/profile_flags.h"
 #include "export/formats/folded_writer.h"
 #include "replay/fields/time_ranges.h"
@@ -32,6 +33,7 @@ The value of a stack is the sum of its samples' periods (nanoseconds, cycles ...
     declare_diff(flags);
     flags.group("Where names come from");
     declare_symbol_sources(flags, options_.session.symbols);
+    declare_guest_files(flags, options_.session.symbols.guests);
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {

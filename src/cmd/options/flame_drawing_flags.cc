@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/text.h"
+#include "cmd/options/guest_flags.h"
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/sample_selection_flags.h"
 #include "export/pictures/flame_svg.h"
@@ -114,6 +115,7 @@ void declare_flame_drawing(FlagTable& flags, FlameDrawingOptions& o) {
   declare_shapes(flags, o);
   declare_call_trace(flags, o.source);
   declare_symbol_sources(flags, o.source.session.symbols);
+  declare_guest_files(flags, o.source.session.symbols.guests);
   flags.boolean(0, "inline", o.inlines, "show functions that were inlined");
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/output_file.h"
 #include "cli/command.h"
+#include "cmd/options/guest_flags.h"
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/recording_input.h"
 #include "sql/prompt.h"
@@ -31,6 +32,7 @@ Tables: samples, stacks (a row per frame), frames, threads, mappings, objects, e
         .offers({"table", "csv", "json"});
     flags.group("Where names come from");
     declare_symbol_sources(flags, session_.symbols);
+    declare_guest_files(flags, session_.symbols.guests);
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {

@@ -1,5 +1,6 @@
 // `view`: a profile, or the difference between two, as one page to explore.
 #include "cli/command.h"
+#include "cmd/options/guest_flags.h"
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/sample_selection_flags.h"
 #include "explorer/explorer_page.h"
@@ -23,6 +24,7 @@ class ViewCommand final : public Command {
     flags.boolean('f', "force", choice_.source.session.open.force, "don't complain, do it");
     declare_call_trace(flags, choice_.source);
     declare_symbol_sources(flags, choice_.source.session.symbols);
+    declare_guest_files(flags, choice_.source.session.symbols.guests);
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
