@@ -1,5 +1,6 @@
 #include "unwind/rejoin.h"
 
+#include "perfdata/header/features.h"
 #include "unwind/stack_unwinder.h"
 
 namespace sonde {
@@ -42,6 +43,24 @@ std::span<const uint64_t> rest_of_chain(const Sample& sample, abi::Arch arch,
     frame = next;
   }
   return {};
+}
+
+std::span<const uint64_t> rest_of_walked(std::span<const uint64_t> unwound,
+                                         std::span<const uint64_t> walked) {
+  bool is_in_loop = false;  // of an interpreter, whose frames are not in `walked`
+  for (uint64_t address : unwound) {
+    bool is_interpreted = !walked.empty() && walked.front() >= kInterpretedBase;
+    if (!walked.empty() && walked.front() == address) {
+      walked = walked.subspan(1);
+      is_in_loop = false;
+    } else if (is_interpreted) {
+      while (!walked.empty() && walked.front() >= kInterpretedBase) walked = walked.subspan(1);
+      is_in_loop = true;
+    } else if (!is_in_loop) {
+      return {};
+    }
+  }
+  return walked;
 }
 
 }  // namespace sonde

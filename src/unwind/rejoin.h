@@ -25,4 +25,10 @@ namespace sonde {
                                                       uint64_t last_stack_pointer,
                                                       std::span<const uint64_t> frame_pointers);
 
+/// The same for a chain that was walked while recording, and whose addresses are those of calls, as
+/// the unwound ones are (record --call-graph bpf,raw): what follows in `walked` when it begins like
+/// `unwound`; otherwise nothing. Interpreted functions may stand in place of native frames.
+[[nodiscard]] std::span<const uint64_t> rest_of_walked(std::span<const uint64_t> unwound,
+                                                       std::span<const uint64_t> walked);
+
 }  // namespace sonde

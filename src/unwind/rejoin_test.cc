@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "perfdata/header/features.h"
+
 namespace sonde {
 namespace {
 
@@ -49,6 +51,22 @@ TEST(Rejoin, LooksPastSignaturesOfArm64) {
   EXPECT_EQ(rest(kStack + 32, words, kKernel, kStack + 16, abi::Arch::kArm64),
             (Addresses{0x2222, 0x3333, 0x4444}));
   EXPECT_EQ(rest(kStack + 32, kCopied, kKernel, kStack + 16, abi::Arch::kUnknown), Addresses{});
+}
+
+TEST(Rejoin, GoesOnWithAWalkedChain) {
+  auto rest_of = [](Addresses unwound, Addresses walked) {
+    auto found = rest_of_walked(unwound, walked);
+    return Addresses(found.begin(), found.end());
+  };
+  EXPECT_EQ(rest_of({1, 2}, {1, 2, 3, 4}), (Addresses{3, 4}));
+  EXPECT_EQ(rest_of({1}, {1, 2}), (Addresses{2}));
+  EXPECT_EQ(rest_of({1, 2}, {1, 2}), Addresses{}) << "reaches no further";
+  EXPECT_EQ(rest_of({1, 5}, {1, 2, 3}), Addresses{}) << "another";
+  // 10 and 11 are the loop's frames; it runs two functions, and then one.
+  constexpr uint64_t kPython = kInterpretedBase + 7;
+  EXPECT_EQ(rest_of({1, 10, 2}, {1, kPython, kPython, 2, 3}), (Addresses{3}));
+  EXPECT_EQ(rest_of({10, 11, 2}, {kPython, kPython, kPython, 2, 3}), (Addresses{3}));
+  EXPECT_EQ(rest_of({1, 10}, {1, kPython, 2}), (Addresses{2}));
 }
 
 }  // namespace

@@ -95,11 +95,11 @@ std::span<const FrameId> ChainBuilder::build(const Sample& sample, const abi::Ev
   keeps_user_part_ = !calls && !used_copy_;
   // The recorder unwound the stack and left its copy out (perfdata/records/unwound_sample.h).
   was_unwound_ = keeps_user_part_ && attr.samples(abi::kSampleStackUser);
-  frame_pointers_.clear();
+  user_part_.clear();
   add_words(sample, sample.callchain);
   add_deferred(sample, time);
   if (calls) add_calls(sample, rank);
-  if (used_copy_) add_copy(sample);
+  if (used_copy_) add_copy(sample, attr);
   if (was_unwound_ && in_user_) stacks_.count(sample.chain_cut);
   return chain_;
 }
@@ -130,7 +130,7 @@ FrameId ChainBuilder::resolve_anywhere(uint64_t address) {
 void ChainBuilder::add_words(const Sample& sample, const WordView& words) {
   bool whole = for_each_address(words, [&](uint64_t ip, uint16_t mode) {
     if (mode == abi::kMiscUser && !keeps_user_part_) {
-      frame_pointers_.push_back(ip);
+      user_part_.push_back(ip);
       return;
     }
     add(ip, mode);
@@ -168,10 +168,11 @@ void ChainBuilder::add_calls(const Sample& sample, uint64_t rank) {
   for (size_t i = first; i < chain_.size(); ++i) frames_.mark_unwound(chain_[i]);
 }
 
-void ChainBuilder::add_copy(const Sample& sample) {
+void ChainBuilder::add_copy(const Sample& sample, const abi::EventAttr& attr) {
   if (chain_.size() >= sources_.max_stack) return;
-  stacks_.append(sample, frame_pointers_, resolver_, sources_.max_stack - chain_.size(), frames_,
-                 chain_);
+  // The kernel was not to write a user part, so the recorder did.
+  RecordedChain recorded{.addresses = user_part_, .is_walked = attr.exclude_callchain_user != 0};
+  stacks_.append(sample, recorded, resolver_, sources_.max_stack - chain_.size(), frames_, chain_);
 }
 
 }  // namespace sonde

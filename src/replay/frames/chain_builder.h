@@ -86,7 +86,7 @@ class ChainBuilder {
   void add_words(const Sample& sample, const WordView& words);
   void add_deferred(const Sample& sample, uint64_t time);
   void add_calls(const Sample& sample, uint64_t rank);
-  void add_copy(const Sample& sample);
+  void add_copy(const Sample& sample, const abi::EventAttr& attr);
   void add(uint64_t address, uint16_t mode) {
     if (chain_.size() < sources_.max_stack) chain_.push_back(resolver_.resolve(address, mode));
   }
@@ -97,8 +97,8 @@ class ChainBuilder {
   LossLedger& losses_;
   StackCopies stacks_;
   std::vector<FrameId> chain_;
-  std::vector<PathStep> steps_;           // of a path through branches
-  std::vector<uint64_t> frame_pointers_;  // the user part by frame pointers, if another is better
+  std::vector<PathStep> steps_;      // of a path through branches
+  std::vector<uint64_t> user_part_;  // as recorded, if the copy has a better one
   bool keeps_user_part_ = true;
   bool in_user_ = false;
   bool used_copy_ = false;

@@ -74,7 +74,7 @@ class LiveUnwinder::Slice {
     frame_pointers_.clear();
     WordView kernel_saw = user_part(sample.callchain);
     for (size_t i = 0; i < kernel_saw.size(); ++i) frame_pointers_.push_back(kernel_saw[i]);
-    ChainCut cut = stacks_.unwind(sample, frame_pointers_, resolver_, kMaxFrames);
+    ChainCut cut = stacks_.unwind(sample, {.addresses = frame_pointers_}, resolver_, kMaxFrames);
     if (passes_untold_code(sample.id.pid)) {
       ++left_.for_want_of_dumps;
       return append_without_user_chain(timed.record, sample, bytes);

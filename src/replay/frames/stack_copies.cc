@@ -55,16 +55,18 @@ std::optional<uint64_t> StackCopies::caller_of_leaf(const Sample& sample, uint64
 }
 
 /// For when the copy, or what is known about the code, ended too early.
-bool StackCopies::rejoin(const Sample& sample, std::span<const uint64_t> frame_pointers,
-                         size_t limit) {
+bool StackCopies::rejoin(const Sample& sample, const RecordedChain& recorded, size_t limit) {
   std::span<const uint64_t> rest =
-      rest_of_chain(sample, arch_, unwinder_.last_stack_pointer(), frame_pointers);
-  for (uint64_t back : rest.first(std::min(rest.size(), limit - addresses_.size())))
-    addresses_.push_back(back - 1);
+      recorded.is_walked
+          ? rest_of_walked(addresses_, recorded.addresses)
+          : rest_of_chain(sample, arch_, unwinder_.last_stack_pointer(), recorded.addresses);
+  uint64_t back_to_call = recorded.is_walked ? 0 : 1;
+  for (uint64_t address : rest.first(std::min(rest.size(), limit - addresses_.size())))
+    addresses_.push_back(address - back_to_call);
   return !rest.empty();
 }
 
-ChainCut StackCopies::unwind(const Sample& sample, std::span<const uint64_t> frame_pointers,
+ChainCut StackCopies::unwind(const Sample& sample, const RecordedChain& recorded,
                              AddressResolver& resolver, size_t limit) {
   addresses_.clear();
   ProcessCode code(resolver, *cfi_);
@@ -72,9 +74,9 @@ ChainCut StackCopies::unwind(const Sample& sample, std::span<const uint64_t> fra
   bool is_whole = end == ChainEnd::kOutermost || end == ChainEnd::kLimit;
   size_t unwound = addresses_.size();
   if (end == ChainEnd::kNoRegisters)
-    for (uint64_t address : frame_pointers.first(std::min(limit, frame_pointers.size())))
+    for (uint64_t address : recorded.addresses.first(std::min(limit, recorded.addresses.size())))
       addresses_.push_back(address);
-  else if (!is_whole && rejoin(sample, frame_pointers, limit))
+  else if (!is_whole && rejoin(sample, recorded, limit))
     ++counts_.rejoined;
   if (addresses_.size() > unwound) return ChainCut::kRejoined;
   ++counts_.ended[static_cast<size_t>(end)];
@@ -83,10 +85,10 @@ ChainCut StackCopies::unwind(const Sample& sample, std::span<const uint64_t> fra
   return cut_of(end);
 }
 
-void StackCopies::append(const Sample& sample, std::span<const uint64_t> frame_pointers,
+void StackCopies::append(const Sample& sample, const RecordedChain& recorded,
                          AddressResolver& resolver, size_t limit, FrameTable& frames,
                          std::vector<FrameId>& chain) {
-  unwind(sample, frame_pointers, resolver, limit);
+  unwind(sample, recorded, resolver, limit);
   for (uint64_t address : addresses_) {
     chain.push_back(resolver.resolve(address, abi::kMiscUser));
     frames.mark_unwound(chain.back());

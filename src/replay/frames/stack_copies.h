@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/loss.h"
@@ -32,6 +33,14 @@ struct UnwindCounts {
 void count_unfinished(const UnwindCounts& unwound, bool are_all, const DsoTable& dsos,
                       LossLedger& losses);
 
+/// The user part of a chain that is in the sample beside its copy.
+struct RecordedChain {
+  std::span<const uint64_t> addresses;
+  /// Walked by call frame information, with the addresses of calls; otherwise the kernel's, by
+  /// frame pointers, with return addresses.
+  bool is_walked = false;
+};
+
 /// One per worker thread.
 class StackCopies {
  public:
@@ -43,16 +52,15 @@ class StackCopies {
     return cfi_ != nullptr && !sample.stack_user.empty() &&
            sample.regs_user.abi != abi::kRegsAbiNone;
   }
-  /// Finds the user addresses of a sample whose process `resolver` has entered. `frame_pointers` is
-  /// what the kernel found, if it was asked to: chains that would end too early continue with it.
-  ChainCut unwind(const Sample& sample, std::span<const uint64_t> frame_pointers,
-                  AddressResolver& resolver, size_t limit);
+  /// Finds the user addresses of a sample whose process `resolver` has entered. Chains that would
+  /// end too early continue with the one that was recorded.
+  ChainCut unwind(const Sample& sample, const RecordedChain& recorded, AddressResolver& resolver,
+                  size_t limit);
   /// What the last `unwind` found, leaf first.
   [[nodiscard]] std::span<const uint64_t> addresses() const { return addresses_; }
   /// Does both and appends the addresses as frames.
-  void append(const Sample& sample, std::span<const uint64_t> frame_pointers,
-              AddressResolver& resolver, size_t limit, FrameTable& frames,
-              std::vector<FrameId>& chain);
+  void append(const Sample& sample, const RecordedChain& recorded, AddressResolver& resolver,
+              size_t limit, FrameTable& frames, std::vector<FrameId>& chain);
   /// Counts a chain that was unwound during recording.
   void count(ChainCut cut);
 
@@ -67,7 +75,7 @@ class StackCopies {
   abi::Arch arch_;
   StackUnwinder unwinder_;
   const ObjectCfi* cfi_;
-  bool rejoin(const Sample& sample, std::span<const uint64_t> frame_pointers, size_t limit);
+  bool rejoin(const Sample& sample, const RecordedChain& recorded, size_t limit);
 
   UnwindCounts counts_;
   std::vector<uint64_t> addresses_;
