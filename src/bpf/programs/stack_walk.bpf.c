@@ -18,7 +18,7 @@ char LICENSE[] SEC("license") = "GPL";
 enum { REG_FP = 6, REG_SP = 7, REG_IP = 16 };
 enum { NODE_WORDS = 32, MOST_LEVELS = 8, NODE_MASK = 255, PAGE_SHIFT = 12, VM_EXECUTABLE = 4 };
 enum { LEAF_NODE = 1, RANGE_NODE = 2, ARANGE_NODE = 3 };
-enum { MAPPINGS = 8, REQUEST_BYTES = 1 << 16, SEARCH_STEPS = 25 };
+enum { MAPPINGS = 8, REQUEST_BYTES = 1 << 16, SEARCH_STEPS = 25, MOST_PARENTS = 32 };
 enum { USER_CODE_64 = 0x33, USER_MODE = 3, MOST_FRAME_BYTES = 16 << 20 };
 
 struct maple_range_64 {
@@ -51,6 +51,9 @@ struct file {
 } KERNEL_TYPE;
 struct linux_binprm___walk {
   struct file* file;
+} KERNEL_TYPE;
+struct task_struct___parent {
+  struct task_struct* real_parent;
 } KERNEL_TYPE;
 struct vm_area_struct {
   unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
@@ -277,18 +280,20 @@ __noinline __u32 find_rule(__u32 table, __u32 count, __u32 offset) {
   return rule;
 }
 
-/// Asks for an object's table, once. `message` has all but the process.
-static void request(struct walk_request* message) {
-  struct walk_object wanted = {.state = WALK_REQUESTED};
+static void send(struct walk_request* message) {
   message->pid = (__u32)(bpf_get_current_pid_tgid() >> 32);
-  if (bpf_map_update_elem(&objects, &message->key, &wanted, BPF_NOEXIST) != 0) {
+  if (bpf_ringbuf_output(&requests, message, sizeof *message, 0) == 0) return;
+  bpf_map_delete_elem(&objects, &message->key);
+  __sync_fetch_and_add(&objects_lost, 1);
+}
+
+/// Asks for an object's table, once. `message` has all but the process.
+static void request(struct walk_request* message, __u32 state) {
+  struct walk_object wanted = {.state = state};
+  if (bpf_map_update_elem(&objects, &message->key, &wanted, BPF_NOEXIST) != 0)
     __sync_fetch_and_add(&objects_lost, 1);
-    return;
-  }
-  if (bpf_ringbuf_output(&requests, message, sizeof *message, 0) != 0) {
-    bpf_map_delete_elem(&objects, &message->key);
-    __sync_fetch_and_add(&objects_lost, 1);
-  }
+  else
+    send(message);
 }
 
 enum { GOES_ON = -1 };
@@ -361,12 +366,16 @@ static int go_up(struct walk* w, __u64 place) {
   w->python.in_python = 0;
   struct mapping* mapping = &w->mappings[w->found & (MAPPINGS - 1)];
   struct walk_object* object = bpf_map_lookup_elem(&objects, &mapping->key);
+  struct walk_request message = {.key = mapping->key, .start = mapping->start, .end = mapping->end};
   if (!object) {
-    struct walk_request message = {.key = mapping->key, .start = mapping->start, .end = mapping->end};
-    request(&message);
+    request(&message, WALK_REQUESTED);
     return WALK_NO_TABLE;
   }
-  if (object->state == WALK_REQUESTED) return WALK_NO_TABLE;
+  if (object->state == WALK_EXPECTED && object->is_met == 0) {
+    __sync_fetch_and_add(&object->is_met, 1);
+    send(&message);
+  }
+  if (object->state == WALK_EXPECTED || object->state == WALK_REQUESTED) return WALK_NO_TABLE;
   if (object->python != 0 && w->python.object == 0)
     begin_python(&w->python, object->python, mapping->start - mapping->file_offset);
   w->python.in_python = w->python.is_one_frame && object->python != 0 && object->python == w->python.object;
@@ -533,14 +542,29 @@ int sum_stack(struct bpf_perf_event_data* context) {
   return leave_to_kernel();
 }
 
+/// The process whose programs are followed, with its descendants; 0: all.
+__u32 programs_below = 0;
+
+static _Bool is_followed(void) {
+  if (programs_below == 0) return 1;
+  struct task_struct* task = bpf_get_current_task_btf();
+  for (__u32 i = 0; i < MOST_PARENTS; ++i) {
+    __u32 process = (__u32)BPF_CORE_READ(task, tgid);
+    if (process <= 1) return 0;
+    if (process == programs_below) return 1;
+    task = (struct task_struct*)BPF_CORE_READ((struct task_struct___parent*)task, real_parent);
+  }
+  return 0;
+}
+
 /// A program's table is asked for when it begins, before it is sampled.
 SEC("raw_tp/sched_process_exec")
 int on_exec(struct bpf_raw_tracepoint_args* context) {
   struct linux_binprm___walk* program = (struct linux_binprm___walk*)context->args[2];
   struct file* file = BPF_CORE_READ(program, file);
   struct walk_request message = {.start = 0};
-  if (!file) return 0;
+  if (!file || !is_followed()) return 0;
   read_key(file, &message.key);
-  if (!bpf_map_lookup_elem(&objects, &message.key)) request(&message);
+  if (!bpf_map_lookup_elem(&objects, &message.key)) request(&message, WALK_EXPECTED);
   return 0;
 }

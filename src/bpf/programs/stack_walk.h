@@ -34,7 +34,9 @@ struct walk_object_key {
 };
 
 /// Until a request is answered, stacks are copied; for good if only readers can unwind the object.
-enum { WALK_REQUESTED = 1, WALK_LOADED = 2, WALK_WITHOUT_TABLE = 3 };
+/// What was asked for when its program began is asked for again, with more urgency, when it is met
+/// by a walk before its table is there.
+enum { WALK_REQUESTED = 1, WALK_LOADED = 2, WALK_WITHOUT_TABLE = 3, WALK_EXPECTED = 4 };
 
 struct walk_object {
   __u32 state;
@@ -42,6 +44,8 @@ struct walk_object {
   __u32 row_count;
   __u32 python;   // its interpreter's index in `pythons` plus 1; 0: it has none
   __u64 used_ns;  // CLOCK_MONOTONIC
+  __u32 is_met;   // how often it was asked for with urgency
+  __u32 zero;
 };
 
 /// The rule for the code from an offset in the file up to the next row.

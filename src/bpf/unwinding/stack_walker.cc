@@ -105,9 +105,10 @@ Result<> StackWalker::set_carrier(int cpu, int fd) {
               cpu, std::strerror(errno));
 }
 
-Result<> StackWalker::watch_programs() {
+Result<> StackWalker::watch_programs(std::optional<pid_t> below) {
   BpfLog log;
   stack_walk& skeleton = *program_->skeleton;
+  skeleton.bss->programs_below = static_cast<uint32_t>(below.value_or(0));
   skeleton.links.on_exec = bpf_program__attach(skeleton.progs.on_exec);
   if (skeleton.links.on_exec == nullptr) return bpf_refused(log, "attach", kStackWalker);
   return {};

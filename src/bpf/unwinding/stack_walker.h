@@ -18,6 +18,7 @@
 #pragma once
 
 #include <linux/types.h>
+#include <sys/types.h>
 
 #include <array>
 #include <cstdint>
@@ -52,8 +53,9 @@ class StackWalker {
   /// What was counted.
   [[nodiscard]] SumMaps& sums();
   Result<> set_carrier(int cpu, int fd);
-  /// From now on the table of a program is asked for when it begins.
-  Result<> watch_programs();
+  /// From now on the table of a program is asked for when it begins: of any, or only of those that
+  /// the process `below` and its descendants execute.
+  Result<> watch_programs(std::optional<pid_t> below);
 
   // Each returns false if the kernel refuses, mostly for want of memory.
   bool put_rule(uint32_t number, const walk_rule& rule);

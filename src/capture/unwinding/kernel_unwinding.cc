@@ -90,7 +90,9 @@ Result<std::unique_ptr<KernelUnwinding>> KernelUnwinding::open(const Capture& ca
   TRY(opened->add_carriers(capture, env.sys));
   opened->load_tables(capture, options, env);
   TRY(opened->tables_.start());
-  if (capture.target.kind != Target::Kind::kTasks) TRY(opened->walker_.watch_programs());
+  std::optional<pid_t> command;
+  if (capture.target.is_command() && capture.workload) command = capture.workload->pid();
+  if (capture.target.kind != Target::Kind::kTasks) TRY(opened->walker_.watch_programs(command));
   TRY(opened->attach(capture, env.sys));
   return opened;
 }

@@ -100,7 +100,20 @@ walk_object_key generated_code_of(uint32_t pid) {
 }
 
 walk_object unloaded(uint32_t state) {
-  return {.state = state, .table = 0, .row_count = 0, .python = 0, .used_ns = 0};
+  return {.state = state,
+          .table = 0,
+          .row_count = 0,
+          .python = 0,
+          .used_ns = 0,
+          .is_met = 0,
+          .zero = 0};
+}
+
+/// Chains end where a table is missing: on a busy machine the program would run, and be sampled,
+/// for a long time before it is this thread's turn.
+void be_urgent() {
+  constexpr int kUrgent = -15;
+  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kUrgent);
 }
 
 /// "#!/usr/bin/python3 -u": the program that runs a script.
@@ -125,7 +138,13 @@ ObjectTables::ObjectTables(StackWalker& walker, Options options)
 ObjectTables::~ObjectTables() {
   if (!thread_.joinable()) return;
   ::eventfd_write(stop_.get(), 1);
+  {
+    std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  ahead_changed_.notify_all();
   thread_.join();
+  ahead_thread_.join();
 }
 
 Result<> ObjectTables::start() {
@@ -133,20 +152,42 @@ Result<> ObjectTables::start() {
   if (!stop_.valid())
     return fail(ErrorCode::kFailed, "cannot create an eventfd: {}", std::strerror(errno));
   thread_ = std::thread([this] { work(); });
+  ahead_thread_ = std::thread([this] { work_ahead(); });
   return {};
 }
 
-/// Chains end where a table is missing: on a busy machine the program would run, and be sampled,
-/// for a long time before it is our turn.
 void ObjectTables::work() {
-  constexpr int kUrgent = -15, kDumpsEvery_ms = 2000;
-  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kUrgent);
+  constexpr int kDumpsEvery_ms = 2000;
+  be_urgent();
   while (true) {
     pollfd fds[] = {{walker_.requests(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
     int ready = ::poll(fds, std::size(fds), without_dump_.empty() ? -1 : kDumpsEvery_ms);
     if ((ready < 0 && errno != EINTR) || fds[1].revents != 0) return;
     if (ready == 0) look_for_dumps();
     for (const walk_request& request : walker_.take_requests()) serve(request);
+  }
+}
+
+void ObjectTables::load_ahead(Object object) {
+  {
+    std::lock_guard lock(mutex_);
+    ahead_.push_back(std::move(object));
+  }
+  ahead_changed_.notify_one();
+}
+
+void ObjectTables::work_ahead() {
+  be_urgent();
+  std::unique_lock lock(mutex_);
+  while (true) {
+    ahead_changed_.wait(lock, [this] { return is_stopping_ || !ahead_.empty(); });
+    if (is_stopping_) return;
+    Object object = std::move(ahead_.front());
+    ahead_.pop_front();
+    lock.unlock();
+    if (!is_loaded(object.key)) load(object, read(object));
+    load_needed(object);
+    lock.lock();
   }
 }
 
@@ -182,8 +223,9 @@ void ObjectTables::serve(const walk_request& request) {
   }
   // The process is gone: the next one that maps the object asks again.
   if (object.path.empty()) return walker_.forget_object(request.key);
-  load(object, read(object));
-  load_needed(object);
+  bool is_met = request.start != 0;
+  if (is_met && !is_loaded(object.key)) load(object, read(object));
+  load_ahead(std::move(object));
 }
 
 void ObjectTables::collect(pid_t pid, std::vector<Object>& objects) const {
@@ -223,6 +265,12 @@ void ObjectTables::load_program(const std::string& path) {
 bool ObjectTables::is_known(const walk_object_key& key) const {
   std::lock_guard lock(mutex_);
   return objects_.contains(key);
+}
+
+bool ObjectTables::is_loaded(const walk_object_key& key) const {
+  std::lock_guard lock(mutex_);
+  auto known = objects_.find(key);
+  return known != objects_.end() && known->second.slot;
 }
 
 void ObjectTables::load_all(std::vector<Object> objects) {
@@ -276,9 +324,11 @@ ObjectTables::Unwinding ObjectTables::read(const Object& object) const {
 }
 
 void ObjectTables::load(Object object, const Unwinding& unwinding) {
-  std::lock_guard lock(mutex_);
+  WalkRules own;
   std::vector<walk_row> rows;
-  if (!unwinding.table.empty()) rows = walk_rows(unwinding.table, unwinding.segments, rules_);
+  if (!unwinding.table.empty()) rows = walk_rows(unwinding.table, unwinding.segments, own);
+  std::lock_guard lock(mutex_);
+  rules_.adopt(own, rows);
   for (const walk_rule& rule : rules_.added(rules_put_))
     if (walker_.put_rule(static_cast<uint32_t>(rules_put_), rule)) ++rules_put_;
   Object& kept = objects_.try_emplace(object.key, object).first->second;

@@ -2,10 +2,11 @@
 //
 // What is mapped when recording begins is loaded in advance; what appears later when the walker
 // first meets it, by a thread of its own: a few milliseconds, or as many as a compiler's table
-// takes. An object is one file, whoever maps it. When the tables together would exceed their
-// memory, those that have not been used for the longest time are dropped; they are loaded again
-// when they are met again. An object whose table does not fit at all, and code that a jitdump
-// describes, stay without: the walker copies their stacks.
+// takes. Programs that begin, and the libraries that they need, are loaded by a second thread, so
+// that no sample waits for a table that nobody may need. An object is one file, whoever maps it.
+// When the tables together would exceed their memory, those that have not been used for the longest
+// time are dropped; they are loaded again when they are met again. An object whose table does not
+// fit at all, and code that a jitdump describes, stay without: the walker copies their stacks.
 //
 //   ObjectTables tables(walker, {.files = finder_options({}, env)});
 //   tables.load_mapped(pids);
@@ -15,6 +16,7 @@
 
 #include <sys/types.h>
 
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -84,12 +86,15 @@ class ObjectTables {
   [[nodiscard]] bool is_known(const walk_object_key& key) const;
 
   void work();
+  void work_ahead();
+  void load_ahead(Object object);
   void serve(const walk_request& request);
   void serve_generated_code(uint32_t pid);
   void look_for_dumps();
   void collect(pid_t pid, std::vector<Object>& objects) const;
   void load_all(std::vector<Object> objects);
   void load_needed(const Object& object);
+  [[nodiscard]] bool is_loaded(const walk_object_key& key) const;
   [[nodiscard]] Unwinding read(const Object& object) const;
   void load(Object object, const Unwinding& unwinding);
   uint32_t add_python(const Object& object, const Unwinding& unwinding,
@@ -110,8 +115,11 @@ class ObjectTables {
   uint64_t bytes_ = 0;
   uint64_t dropped_ = 0;
   std::vector<uint32_t> without_dump_;  // processes with generated code; only the thread's
+  std::deque<Object> ahead_;            // whose programs begin; guarded by mutex_
+  std::condition_variable ahead_changed_;
+  bool is_stopping_ = false;
   Fd stop_;
-  std::thread thread_;
+  std::thread thread_, ahead_thread_;
 };
 
 }  // namespace sonde

@@ -168,6 +168,12 @@ uint32_t WalkRules::number_of(const walk_rule& rule) {
   return number;
 }
 
+void WalkRules::adopt(const WalkRules& others, std::span<walk_row> rows) {
+  std::vector<uint32_t> numbers = {0};
+  for (const walk_rule& rule : others.added(1)) numbers.push_back(number_of(rule));
+  for (walk_row& row : rows) row.rule = numbers[row.rule];
+}
+
 std::vector<walk_row> walk_rows(const CfiTable& table, const SegmentMap& segments,
                                 WalkRules& rules) {
   struct Piece {

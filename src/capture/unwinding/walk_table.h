@@ -31,6 +31,8 @@ class WalkRules {
   WalkRules();
   /// The rule's number. When there is no room for another one: that of the rule that ends chains.
   uint32_t number_of(const walk_rule& rule);
+  /// Adds another object's rules, and gives its rows the numbers that they have here.
+  void adopt(const WalkRules& others, std::span<walk_row> rows);
   /// Those from this number on; they are never forgotten.
   [[nodiscard]] std::span<const walk_rule> added(size_t from) const {
     return std::span(rules_).subspan(from);

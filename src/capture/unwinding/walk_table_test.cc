@@ -116,6 +116,25 @@ TEST(WalkTable, AFunctionsUsualFrameIsThatOfMostOfItsCode) {
   EXPECT_EQ(usual_frame_bytes({}, rules, 0, 100), 0u);
 }
 
+TEST(WalkTable, RowsGetTheNumbersOfSharedRules) {
+  auto rule_with = [](int32_t value) {
+    walk_rule rule{};
+    rule.value = value;
+    return rule;
+  };
+  WalkRules shared, own;
+  (void)shared.number_of(rule_with(1));
+  std::vector<walk_row> rows = {{0, own.number_of(rule_with(2))},
+                                {8, own.number_of(rule_with(1))},
+                                {16, own.number_of(walk_rule{})},
+                                {24, 0}};
+  shared.adopt(own, rows);
+  EXPECT_EQ(shared.added(rows[0].rule)[0].value, 2);
+  EXPECT_EQ(shared.added(rows[1].rule)[0].value, 1);
+  EXPECT_EQ(rows[1].rule, shared.number_of(rule_with(1)));
+  EXPECT_EQ(rows[3].rule, 0u) << "nothing is known";
+}
+
 TEST(WalkTable, RulesBeyondTheLimitEndChains) {
   WalkRules rules;
   walk_rule rule{};
