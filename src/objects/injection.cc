@@ -40,6 +40,13 @@ bool belongs_to_container(uint32_t type) {
   }
 }
 
+/// The writer has these names from the features.
+bool names_interpreted_code(const RecordView& record) {
+  if (record.type != abi::kRecordEventUpdate) return false;
+  auto update = decode_user<EventUpdateRecord>(record);
+  return update && update->kind == EventUpdateKind::kInterpretedFiles;
+}
+
 class Injection {
  public:
   Injection(const InjectOptions& options, Env& env) : options_(options), env_(env) {}
@@ -139,7 +146,7 @@ class Injection {
       RecordRange range(block, recording.byte_order());
       RecordView last;
       for (RecordView record; range.next(record); last = record) {
-        if (belongs_to_container(record.type)) continue;
+        if (belongs_to_container(record.type) || names_interpreted_code(record)) continue;
         if (sorted && record.type == abi::kRecordFinishedRound) continue;
         EventId event = record.type < abi::kRecordUserStart ? events.of(record) : EventId();
         const SampleLayout& layout = event.valid() ? events[event].layout : none;

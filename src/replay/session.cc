@@ -87,6 +87,7 @@ struct Session::State {
   void count_one_function();
   void take_counts();
   void make_symbolizer();
+  void learn_interpreted_code();
   void resolve_frames(size_t first, bool are_all);
   void report_unnamed_guests(size_t first) const;
   void take_batch(const std::vector<RecordBlock>& blocks);
@@ -97,6 +98,7 @@ struct Session::State {
   bool has_one_function = false;
   // For a pipe that is followed.
   uint64_t records_seen = 0;
+  size_t files_learned = 0;  // of the features' interpreted files
   ForgetPolicy forget;
 };
 
@@ -239,10 +241,18 @@ void Session::State::make_symbolizer() {
   // What `record --kcore` copied are the symbols of exactly that boot.
   if (options.symbols.kallsyms.empty()) options.symbols.kallsyms = recording.facts().kernel_symbols;
   if (recording.facts().is_directory) options.symbols.guests.recording = recording.facts().path;
-  interpreted.add(recording.features().interpreted_files, machine.dsos());
+  learn_interpreted_code();
   symbolizer = std::make_unique<Symbolizer>(machine, options.symbols, *env,
                                             recording.features().os_release.value_or(""),
                                             &jit_objects, &interpreted);
+}
+
+/// What a pipe has said so far: its features only grow.
+void Session::State::learn_interpreted_code() {
+  std::span<const InterpretedFile> all = recording.features().interpreted_files;
+  interpreted.add(all.subspan(files_learned));
+  files_learned = all.size();
+  interpreted.find_in(machine.dsos());
 }
 
 /// `are_all`: no other frames will follow.
@@ -304,7 +314,10 @@ void Session::State::take_batch(const std::vector<RecordBlock>& blocks) {
   size_t known_frames = pass.frames.size();
   read_batch(records_seen);
   records_seen = sideband.records_before.back();
-  if (!symbolizer) make_symbolizer();
+  if (symbolizer)
+    learn_interpreted_code();
+  else
+    make_symbolizer();
   resolve_frames(known_frames, false);
 }
 
@@ -358,6 +371,10 @@ Session Session::live(std::vector<EventDesc> events, const Features& features,
 void Session::take(const std::vector<RecordBlock>& blocks) {
   state_->take_batch(blocks);
   state_->forget_now_and_then();
+}
+
+void Session::add_interpreted_files(std::span<const InterpretedFile> files) {
+  state_->interpreted.add(files);
 }
 
 bool Session::has_one_function() const {

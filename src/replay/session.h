@@ -119,6 +119,9 @@ class Session {
   /// order, and no block has records much older than the preceding blocks. Their bytes must stay
   /// valid until the next call.
   void take(const std::vector<RecordBlock>& blocks);
+  /// Likewise: more of what Features::interpreted_files says; to be called before the records that
+  /// need it are taken.
+  void add_interpreted_files(std::span<const InterpretedFile> files);
 
   /// The record of a sample, and the fully decoded sample (raw data, registers, branches, addr …),
   /// with its process and thread as in samples() (machine/task_number.h).

@@ -61,6 +61,9 @@ struct LoadedDso {
   /// For the kernel's objects: the symbols that were not requested in advance. Its range of ids is
   /// reserved from the start; its table is created when the first of them is needed.
   LoadedDso* rest = nullptr;
+  /// For interpreted files: which parts these symbols are of, and those that became known later.
+  size_t first_part = 0, end_part = 0;
+  LoadedDso* more = nullptr;
   std::once_flag made;
 };
 
@@ -158,10 +161,17 @@ void Symbolizer::load(std::span<const DsoId> dsos,
   state.by_dso.resize(state.machine.dsos().size());
   std::vector<LoadedDso*> fresh, of_kernel, others;
   for (DsoId dso : dsos) {
-    if (!dso.valid() || state.by_dso[dso.index()] != nullptr) continue;
+    if (!dso.valid()) continue;
+    LoadedDso** place = &state.by_dso[dso.index()];
+    const InterpretedObject* interpreted_file = state.interpreted_object(dso);
+    size_t parts = interpreted_file == nullptr ? 0 : interpreted_file->parts(), known = 0;
+    for (; *place != nullptr; place = &(*place)->more) known = (*place)->end_part;
+    if (place != &state.by_dso[dso.index()] && known == parts) continue;
     LoadedDso& loaded = state.loaded.emplace_back();
     loaded.dso = dso;
-    state.by_dso[dso.index()] = &loaded;
+    loaded.first_part = known;
+    loaded.end_part = parts;
+    *place = &loaded;
     fresh.push_back(&loaded);
     (state.is_of_kernel(dso) ? of_kernel : others).push_back(&loaded);
   }
@@ -248,7 +258,7 @@ void Symbolizer::State::load(LoadedDso& one, std::string_view name_part) {
     one.symbols.source = machine.dsos()[one.dso].path;
     one.symbols.origin = 'J';
   } else if (const InterpretedObject* interpreted_file = interpreted_object(one.dso)) {
-    one.symbols.own = interpreted_file->symbols();
+    one.symbols.own = interpreted_file->symbols(one.first_part);
     one.symbols.source = "the recording";
     one.symbols.origin = 'J';
   } else {
@@ -270,14 +280,15 @@ void Symbolizer::State::load_kernel(std::span<LoadedDso* const> of_kernel,
 }
 
 SymbolId Symbolizer::find(DsoId dso, uint64_t address) const {
-  LoadedDso* loaded = state_->of(dso);
-  if (loaded == nullptr) return {};
-  auto table_address = loaded->symbols.to_table(address);
-  if (!table_address) return {};
-  const SymbolTable& table = *loaded->symbols.table;
-  const Symbol* symbol = table.find(*table_address);
-  if (symbol != nullptr) return SymbolId(loaded->first_id + table.index_of(*symbol));
-  return loaded->rest != nullptr ? state_->find_in_rest(*loaded->rest, *table_address) : SymbolId();
+  for (LoadedDso* loaded = state_->of(dso); loaded != nullptr; loaded = loaded->more) {
+    auto table_address = loaded->symbols.to_table(address);
+    if (!table_address) continue;
+    const SymbolTable& table = *loaded->symbols.table;
+    const Symbol* symbol = table.find(*table_address);
+    if (symbol != nullptr) return SymbolId(loaded->first_id + table.index_of(*symbol));
+    if (loaded->rest != nullptr) return state_->find_in_rest(*loaded->rest, *table_address);
+  }
+  return {};
 }
 
 std::vector<AddressExtent> Symbolizer::extents_of(DsoId dso, std::string_view name) const {

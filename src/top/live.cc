@@ -15,7 +15,6 @@ Result<int> run_top(TopOptions& options, Env& env) {
   if (options.report.stitch_lbr && options.record.sampling.call_graph != CallGraphMode::kLbr)
     return fail(ErrorCode::kUsage, "--stitch-lbr must be used with --call-graph lbr");
   options.record.sampling.keep_sideband = true;
-  options.record.sampling.interpreters = false;  // only recordings have their functions' names
   SignalQueue signals = TRY(SignalQueue::create());
   Poller poller = TRY(Poller::create());
   Capture capture = TRY(set_up_capture(options.record, false, env));

@@ -118,11 +118,13 @@ void LiveProfile::drain() {
 
 Result<> LiveProfile::next_interval() {
   if (!put_by_.empty()) {
-    std::vector<RecordBlock> blocks(put_by_.size());
-    for (size_t i = 0; i < blocks.size(); ++i) blocks[i].bytes = put_by_[i];
-    session_.take(blocks);
+    std::vector<RecordBlock> passed(put_by_.size());
+    for (size_t i = 0; i < passed.size(); ++i) passed[i].bytes = put_by_[i];
+    session_.take(passed);
   }
-  session_.take(copies_.take());
+  std::vector<RecordBlock> blocks = copies_.take();
+  if (unwinding_) session_.add_interpreted_files(unwinding_->new_interpreted_files());
+  session_.take(blocks);
   put_by_.clear();
   uint64_t now = monotonic_ns();
   figures_.seconds = static_cast<double>(now - taken_ns_) / 1e9;
@@ -217,15 +219,19 @@ void LiveProfile::forget_history() {
   for (FadingRows& rows : fading_) rows.clear();
 }
 
+Seen LiveProfile::seen() const {
+  return {capture_, o_.record, features_.features, copies_, unwinding_.get()};
+}
+
 Result<std::string> LiveProfile::save() {
-  return save_recording("perf.data", capture_, o_.record, features_, copies_, env_);
+  return save_recording("perf.data", seen(), env_);
 }
 
 Result<std::unique_ptr<report::OpenRecording>> LiveProfile::recent() {
   Fd memory(::memfd_create("recent", MFD_CLOEXEC));
   if (!memory.valid()) return fail(ErrorCode::kIo, "no memory for recent samples");
   std::string path = fmt::format("/proc/self/fd/{}", memory.get());
-  TRY(write_recording(path, capture_, o_.record, features_, copies_, env_));
+  TRY(write_recording(path, seen(), env_));
   return open(path);
 }
 

@@ -23,6 +23,7 @@
 #include "top/figures.h"
 #include "top/options.h"
 #include "top/rows.h"
+#include "top/save.h"
 
 namespace sonde::top {
 
@@ -86,6 +87,7 @@ class LiveProfile {
   [[nodiscard]] int64_t left_ms() const;  // of the interval
   void describe_running();
   void watch_tasks(Poller& poller);
+  [[nodiscard]] Seen seen() const;
   Result<> build();
   [[nodiscard]] bool shows_lines() const;
   void set_widths(view::Table& table) const;

@@ -8,22 +8,23 @@
 
 namespace sonde::top {
 
-Result<std::string> write_recording(const std::string& path, const Capture& capture,
-                                    const RecordOptions& options, const RecordingFeatures& features,
-                                    const RingCopies& copies, Env& env) {
+Result<std::string> write_recording(const std::string& path, const Seen& seen, Env& env) {
+  const Capture& capture = seen.capture;
+  const RecordOptions& options = seen.options;
   RecordScan scan(capture.attrs(),
                   {.call_chains = options.sampling.call_graph != CallGraphMode::kNone});
   PerfDataWriter writer = TRY(PerfDataWriter::create(path, {.sys = &env.sys}));
-  TRY(writer.begin(event_descriptions(capture), features.features));
+  TRY(writer.begin(event_descriptions(capture), seen.features));
   ByteBuilder records;
   write_event_records(capture, records);
   synthesise_state(capture, options, env.losses, records);
+  if (seen.unwinding != nullptr) seen.unwinding->map_interpreted_files(records);
   encode_empty(abi::kRecordFinishedInit, records);
   scan.piece(records.view());
   TRY(writer.main().write(records.view()));
   ByteBuilder round;
   encode_empty(abi::kRecordFinishedRound, round);
-  for (const auto& interval : copies.kept()) {
+  for (const auto& interval : seen.copies.kept()) {
     for (const std::vector<std::byte>& copy : interval) {
       scan.piece(copy);
       TRY(writer.main().write(copy));
@@ -31,7 +32,8 @@ Result<std::string> write_recording(const std::string& path, const Capture& capt
     TRY(writer.main().write(round.view()));
     scan.end_round();
   }
-  Features all = features.features;
+  Features all = seen.features;
+  if (seen.unwinding != nullptr) all.interpreted_files = seen.unwinding->interpreted_files();
   const ScanCounts& counts = scan.counts();
   if (counts.has_time()) all.sample_time = SampleTimeRange{counts.first_ns, counts.last_ns};
   all.build_ids = build_ids_of(scan.hits());
@@ -41,14 +43,12 @@ Result<std::string> write_recording(const std::string& path, const Capture& capt
   double seconds =
       counts.has_time() ? static_cast<double>(counts.last_ns - counts.first_ns) / 1e9 : 0;
   return fmt::format("{}: the last {:.1f} s, {} samples{}", path, seconds, counts.samples,
-                     copies.dropped_any() ? "; earlier ones are gone" : "");
+                     seen.copies.dropped_any() ? "; earlier ones are gone" : "");
 }
 
-Result<std::string> save_recording(const std::string& path, const Capture& capture,
-                                   const RecordOptions& options, const RecordingFeatures& features,
-                                   const RingCopies& copies, Env& env) {
+Result<std::string> save_recording(const std::string& path, const Seen& seen, Env& env) {
   TRY(keep_previous(path));
-  return write_recording(path, capture, options, features, copies, env);
+  return write_recording(path, seen, env);
 }
 
 }  // namespace sonde::top

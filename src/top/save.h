@@ -6,19 +6,23 @@
 #include "base/env.h"
 #include "capture/recorders/capture_setup.h"
 #include "capture/rings/ring_copies.h"
-#include "capture/synthesis/recording_features.h"
+#include "capture/unwinding/kernel_unwinding.h"
+#include "perfdata/header/features.h"
 
 namespace sonde::top {
 
-/// Writes a recording: the current tasks and mappings, and the records that `copies` kept. Returns
-/// a sentence about it.
-Result<std::string> write_recording(const std::string& path, const Capture& capture,
-                                    const RecordOptions& options, const RecordingFeatures& features,
-                                    const RingCopies& copies, Env& env);
-/// Writes perf.data (an existing one becomes perf.data.old): the current tasks and mappings, and
-/// the records that `copies` kept. Returns a sentence about it.
-Result<std::string> save_recording(const std::string& path, const Capture& capture,
-                                   const RecordOptions& options, const RecordingFeatures& features,
-                                   const RingCopies& copies, Env& env);
+struct Seen {
+  const Capture& capture;
+  const RecordOptions& options;
+  const Features& features;
+  const RingCopies& copies;
+  const KernelUnwinding* unwinding;  // null without --call-graph bpf
+};
+
+/// Writes a recording: the current tasks and mappings, and the records that were kept. Returns a
+/// sentence about it.
+Result<std::string> write_recording(const std::string& path, const Seen& seen, Env& env);
+/// The same to a file that may exist, and becomes PATH.old.
+Result<std::string> save_recording(const std::string& path, const Seen& seen, Env& env);
 
 }  // namespace sonde::top

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import unittest
 
 import calm
@@ -359,6 +360,78 @@ class InterpreterTest(OwnDirectoryTest):
         self.run_tool(SONDE, "inject", "-b", "-i", "perf.data", "-o", "copy.data")
         self.assertRegex(self.run_tool(SONDE, "report", "--stdio", "--no-children", "-g", "none", "-i", "copy.data").stdout,
                          r"program\.py +\[\.\] spin")
+
+    def piped(self, recording, *words):
+        """What a command prints that reads a recording as a pipe. cat makes it one: of a file, sizes could be asked for."""
+        run = subprocess.run(["sh", "-c", 'cat "$0" | "$@"', recording, *map(str, words)], cwd=self.path, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+        self.assertEqual(run.returncode, 0, run.stderr.decode())
+        return run
+
+    def test_names_go_through_pipes(self):
+        run = subprocess.run([SONDE, "record", "-e", "cpu-clock:u", "-F", str(RATE), "--call-graph", "bpf", "-o", "-", "--",
+                              "/usr/bin/python3", self.path / "program.py", self.path / "said"],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        (self.path / "piped").write_bytes(run.stdout)
+
+        def functions(name):
+            """Those of Python. Native ones have names and lines once a recording has build ids."""
+            words = ["script", "-F", "ip,sym,dso,srcline", "--no-inline", "-i"]
+            text = self.piped(name, SONDE, *words, "-").stdout.decode()
+            return re.findall(r".* \((?:/.*\.py|<.*>)\)\n.*", text)
+        text = "\n".join(functions("piped"))
+        chains, _ = self.said()
+        for name in {chain[0][0] for chain in chains}:
+            self.assertIn(f" {name} (", text)
+        # Read as a whole, and as a file that has a section of them.
+        self.assertRegex(self.piped("piped", SONDE, "report", "--stdio", "--no-children", "-g", "none", "-i", "-").stdout.decode(),
+                         r"program\.py +\[\.\] spin")
+        self.assertRegex(self.piped("piped", SONDE, "report", "--header-only", "-i", "-").stdout.decode(),
+                         r"interpreted functions : \d+ of ")
+        self.piped("piped", SONDE, "inject", "-b", "-i", "-", "-o", "filed.data")
+        (self.path / "again").write_bytes(self.run_tool_for_bytes(SONDE, "inject", "-b", "-i", "filed.data", "-o", "-"))
+        (self.path / "once-more").write_bytes(self.piped("again", SONDE, "inject", "-b", "-i", "-", "-o", "-").stdout)
+        for name in ("filed.data", "again", "once-more"):
+            self.assertEqual("\n".join(functions(name)), text, name)
+
+    def run_tool_for_bytes(self, *words):
+        return subprocess.run(words, cwd=self.path, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+
+    @unittest.skipUnless(PERF, "perf is not installed")
+    def test_perf_reads_the_pipe(self):
+        data = self.run_tool_for_bytes(SONDE, "record", "-e", "cpu-clock:u", "-F", str(RATE), "--call-graph", "bpf", "-o", "-",
+                                       "--", "/usr/bin/python3", self.path / "program.py", self.path / "said")
+        (self.path / "piped").write_bytes(data)
+        run = self.piped("piped", PERF, "script", "--no-inline", "-i", "-", "-F", "ip,sym")
+        self.assertEqual(run.stderr.decode(), "")
+        ours = self.piped("piped", SONDE, "script", "--no-inline", "-i", "-", "-F", "ip,sym")
+        addresses, our_addresses = ([line.split()[0] for line in of.stdout.decode().splitlines() if line] for of in (run, ours))
+        self.assertEqual(addresses, our_addresses)
+        self.assertGreater(len(addresses), 1000)
+        self.assertIn("program.py", self.piped("piped", PERF, "report", "--stdio", "-g", "none", "-i", "-").stdout.decode())
+
+    def test_top_names_functions_as_they_appear(self):
+        (self.path / "two.py").write_text(
+            "import select, sys\n"
+            "def earlier():\n    while not select.select([sys.stdin], [], [], 0)[0]: sum(range(20000))\n"
+            "def later():\n    while True: sum(range(20000))\n"
+            "earlier()\nlater()\n")
+        program = subprocess.Popen(["/usr/bin/python3", self.path / "two.py"], stdin=subprocess.PIPE)
+        top = subprocess.Popen([SONDE, "top", "--stdio", "-e", "cpu-clock:u", "--call-graph", "bpf", "-p", str(program.pid), "-d",
+                                "0.3"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True)
+        patience = threading.Timer(120, top.kill)  # its output ends then
+        patience.start()
+        try:
+            self.assertTrue(any(re.search(r"two\.py +\[\.\] earlier", line) for line in top.stdout))
+            program.stdin.close()
+            self.assertTrue(any(re.search(r"two\.py +\[\.\] later", line) for line in top.stdout))
+        finally:
+            patience.cancel()
+            for process in (top, program):
+                process.kill()
+                process.wait()
+            top.stdout.close()
 
     @unittest.skipUnless(PERF, "perf is not installed")
     def test_perf_reads_the_file(self):

@@ -36,6 +36,7 @@
 #include "capture/synthesis/preamble.h"
 #include "capture/synthesis/recording_features.h"
 #include "capture/unwinding/kernel_unwinding.h"
+#include "perfdata/header/feature_encoder.h"
 #include "perfdata/records/user_records.h"
 
 namespace sonde {
@@ -267,6 +268,7 @@ class Recorder {
       encode_empty(abi::kRecordFinishedInit, records);
     }
     keep(write_own(records));
+    keep(write_interpreted_files());
     keep(main_->flush());
     scan_.end_round();
     Features features = features_.features;
@@ -307,7 +309,18 @@ class Recorder {
     return end_round();
   }
 
+  /// A pipe has no section of them: they come before their round ends, and so before anybody looks
+  /// at its samples.
+  Result<> write_interpreted_files() {
+    if (!unwinding_ || !output_->is_pipe()) return {};
+    ByteBuilder names;
+    encode_interpreted_updates(unwinding_->new_interpreted_files(),
+                               capture_.events.front().opened.front().id, names);
+    return write_own(names);
+  }
+
   Result<> end_round() {
+    TRY(write_interpreted_files());
     ByteBuilder round;
     encode_empty(abi::kRecordFinishedRound, round);
     TRY(main_->own(round.view()));

@@ -9,7 +9,6 @@
 
 #include "base/text.h"
 #include "capture/recorders/aggregate_recorder.h"
-#include "capture/recorders/record_output.h"
 #include "symbol/dso_symbols.h"
 
 namespace sonde {
@@ -64,9 +63,8 @@ bool KernelUnwinding::is_walked(const CaptureEvent& event) {
 
 KernelUnwinding::KernelUnwinding(StackWalker walker, const RecordOptions& options, Env& env)
     : walker_(std::move(walker)),
-      tables_(walker_, {.files = finder_options({}, env),
-                        .interpreters = options.sampling.interpreters &&
-                                        !RecordOutput::is_pipe(options.output, env.out_fd)}) {}
+      tables_(walker_,
+              {.files = finder_options({}, env), .interpreters = options.sampling.interpreters}) {}
 
 Result<std::unique_ptr<KernelUnwinding>> KernelUnwinding::open(const Capture& capture,
                                                                const std::vector<EventDesc>& events,

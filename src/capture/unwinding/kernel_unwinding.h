@@ -52,6 +52,10 @@ class KernelUnwinding {
   void restart() { python_->restart(); }
   /// What is known of interpreted functions, for the file's section.
   [[nodiscard]] std::vector<InterpretedFile> interpreted_files() const { return python_->files(); }
+  /// What was not known at the last call: for those who cannot wait for the end.
+  std::vector<InterpretedFile> new_interpreted_files() { return python_->new_files(); }
+  /// The mappings of all of them, for a recording that lacks some that were written.
+  void map_interpreted_files(ByteBuilder& out) const { python_->map_all(out); }
 
  private:
   KernelUnwinding(StackWalker walker, const RecordOptions& options, Env& env);

@@ -212,6 +212,9 @@ void put(const EventUpdateRecord& u, Sink& out) {
     case EventUpdateKind::kCpus:
       out.print("... {}\n", cpu_ranges(u.cpus.cpus));
       break;
+    case EventUpdateKind::kInterpretedFiles:
+      out.print("... interpreted functions: {} bytes\n", u.files.size());
+      break;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "perfdata/dump/header_text.h"
 
 #include <ctime>
+#include <map>
 
 #include "event/pmu/attr_text.h"
 #include "perfdata/dump/bpf_program_text.h"
@@ -176,13 +177,16 @@ class HeaderWriter {
 
   void write_interpreted_files() {
     size_t functions = 0;
-    for (const InterpretedFile& file : features_.interpreted_files)
+    std::map<std::pair<uint64_t, std::string_view>, size_t>
+        by_file;  // in a pipe they come in pieces
+    for (const InterpretedFile& file : features_.interpreted_files) {
       functions += file.functions.size();
-    out_.print("# interpreted functions : {} of {} source files\n", functions,
-               features_.interpreted_files.size());
+      by_file[{file.start, file.path}] += file.functions.size();
+    }
+    out_.print("# interpreted functions : {} of {} source files\n", functions, by_file.size());
     if (!full_) return;
-    for (const InterpretedFile& file : features_.interpreted_files)
-      out_.print("#  {:#x}: {} of {}\n", file.start, file.functions.size(), file.path);
+    for (const auto& [file, count] : by_file)
+      out_.print("#  {:#x}: {} of {}\n", file.first, count, file.second);
   }
 
   void write_hybrid() {

@@ -310,7 +310,7 @@ bool encode_feature(uint32_t bit, const Features& features, std::span<const Even
       feature::put_simpleperf_meta(features, out);
       return true;
     case abi::kFeatureInterpretedFiles:
-      feature::put_interpreted_files(features, out);
+      feature::put_interpreted_files(features.interpreted_files, out);
       return true;
     default:
       return false;

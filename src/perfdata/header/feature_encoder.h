@@ -21,6 +21,12 @@ bool encode_feature(uint32_t bit, const Features& features, std::span<const Even
 /// types of their own (TRACING_DATA, BUILD_ID) or are only known at the end of a recording.
 bool feature_goes_into_pipe(uint32_t bit);
 
+/// INTERPRETED_FILES for a pipe, as EVENT_UPDATE records: perf rejects a FEATURE record whose
+/// number it does not know. `event_id` is the id of any event. Readers add up what such records
+/// say.
+void encode_interpreted_updates(std::span<const InterpretedFile> files, uint64_t event_id,
+                                ByteBuilder& out);
+
 namespace feature {
 
 // simpleperf's sections; used by encode_feature only.
@@ -28,7 +34,7 @@ void put_simpleperf_files(const Features& features, ByteBuilder& out);   // FILE
 void put_simpleperf_files2(const Features& features, ByteBuilder& out);  // FILE2, as protobuf
 void put_simpleperf_meta(const Features& features, ByteBuilder& out);
 // Our own; likewise.
-void put_interpreted_files(const Features& features, ByteBuilder& out);
+void put_interpreted_files(std::span<const InterpretedFile> files, ByteBuilder& out);
 
 }  // namespace feature
 

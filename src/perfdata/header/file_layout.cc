@@ -121,6 +121,8 @@ bool encode_pipe_prologue(const Features& features, std::span<const EventDesc> e
     if (!encode(HeaderAttrRecord{attr, words_of(ids)}, out)) return false;
   }
   encode_pipe_features(features, events, out);
+  if (!events.empty() && !events.front().ids.empty())
+    encode_interpreted_updates(features.interpreted_files, events.front().ids.front(), out);
   if (!features.tracing_data.empty()) encode_pipe_tracing_data(features.tracing_data, out);
   return true;
 }

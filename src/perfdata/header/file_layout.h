@@ -47,8 +47,8 @@ std::vector<EncodedSection> encode_sections(const Features& features,
 void encode_epilogue(std::span<const EncodedSection> sections, uint64_t offset, ByteBuilder& out);
 
 /// The records that open a pipe: ATTR per event, FEATURE per section that belongs in a pipe with
-/// the end mark, and TRACING_DATA if there is any. False if an event has too many ids for one
-/// record.
+/// the end mark, INTERPRETED_FILES, and TRACING_DATA if there is any. False if an event has too
+/// many ids for one record.
 bool encode_pipe_prologue(const Features& features, std::span<const EventDesc> events,
                           ByteBuilder& out);
 

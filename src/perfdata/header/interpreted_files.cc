@@ -3,6 +3,7 @@
 // length.
 #include "perfdata/header/feature_decoder.h"
 #include "perfdata/header/feature_encoder.h"
+#include "perfdata/records/user_records.h"
 
 namespace sonde::feature {
 namespace {
@@ -54,10 +55,10 @@ bool interpreted_files(ByteCursor& in, Features& features) {
   return in.ok();
 }
 
-void put_interpreted_files(const Features& features, ByteBuilder& out) {
+void put_interpreted_files(std::span<const InterpretedFile> files, ByteBuilder& out) {
   out.u32(kInterpretedVersion);
-  out.u32(static_cast<uint32_t>(features.interpreted_files.size()));
-  for (const InterpretedFile& file : features.interpreted_files) {
+  out.u32(static_cast<uint32_t>(files.size()));
+  for (const InterpretedFile& file : files) {
     put_sized(file.path, out);
     out.u64(file.start);
     out.u32(static_cast<uint32_t>(file.functions.size()));
@@ -71,3 +72,47 @@ void put_interpreted_files(const Features& features, ByteBuilder& out) {
 }
 
 }  // namespace sonde::feature
+
+namespace sonde {
+namespace {
+
+/// A record has at most 64 KiB, names and paths of sensible length far less.
+constexpr size_t kMostUpdateBytes = size_t{60} << 10, kMostTextBytes = size_t{16} << 10;
+
+void put_update(const InterpretedFile& file, uint64_t event_id, ByteBuilder& out) {
+  ByteBuilder content(out.order());
+  feature::put_interpreted_files({&file, 1}, content);
+  content.zeros((8 - content.size() % 8) % 8);
+  encode(EventUpdateRecord{.kind = EventUpdateKind::kInterpretedFiles,
+                           .id = event_id,
+                           .text = {},
+                           .cpus = {},
+                           .files = content.view()},
+         out);
+}
+
+}  // namespace
+
+void encode_interpreted_updates(std::span<const InterpretedFile> files, uint64_t event_id,
+                                ByteBuilder& out) {
+  for (const InterpretedFile& file : files) {
+    InterpretedFile part{
+        .path = file.path.substr(0, kMostTextBytes), .start = file.start, .functions = {}};
+    size_t bytes = part.path.size();
+    for (const InterpretedFile::Function& function : file.functions) {
+      InterpretedFile::Function cut = function;
+      cut.name = cut.name.substr(0, kMostTextBytes);
+      size_t more = feature::kLeastFunctionBytes + cut.name.size();
+      if (bytes + more > kMostUpdateBytes) {
+        put_update(part, event_id, out);
+        part.functions.clear();
+        bytes = part.path.size();
+      }
+      bytes += more;
+      part.functions.push_back(std::move(cut));
+    }
+    put_update(part, event_id, out);
+  }
+}
+
+}  // namespace sonde

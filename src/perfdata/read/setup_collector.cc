@@ -77,6 +77,10 @@ void SetupCollector::apply(const RecordView& record, Bytes trailing) {
 
 void SetupCollector::add_feature(uint32_t bit, Bytes content, ByteOrder order) {
   dirty_ = true;
+  decode(bit, content, order);
+}
+
+void SetupCollector::decode(uint32_t bit, Bytes content, ByteOrder order) {
   auto place = std::ranges::lower_bound(features_->present, bit);
   if (place == features_->present.end() || *place != bit) features_->present.insert(place, bit);
   if (!decode_feature(bit, content, order, *features_))
@@ -103,6 +107,9 @@ void SetupCollector::apply_attr(const RecordView& record) {
 
 void SetupCollector::apply_update(const RecordView& record) {
   auto update = decode_user<EventUpdateRecord>(record);
+  // Says nothing about events, and nothing of it is kept as a view.
+  if (update && update->kind == EventUpdateKind::kInterpretedFiles)
+    return decode(abi::kFeatureInterpretedFiles, update->files, record.order);
   EventId id = update ? events_->by_id(update->id) : EventId();
   if (!id.valid()) {
     add_damaged(record, update ? "it is about an unknown event" : kShortRecord, *losses_);
@@ -123,6 +130,8 @@ void SetupCollector::apply_update(const RecordView& record) {
       event.name = update->text;
       named_.resize(std::max(named_.size(), id.index() + 1));
       named_[id.index()] = true;
+      break;
+    case EventUpdateKind::kInterpretedFiles:
       break;
   }
 }

@@ -36,6 +36,7 @@ class SetupCollector {
   void apply_attr(const RecordView& record);
   void apply_update(const RecordView& record);
   void apply_id_index(const RecordView& record);
+  void decode(uint32_t bit, Bytes content, ByteOrder order);
   void name_event(EventDesc& event, size_t index);
   void set_groups();
   [[nodiscard]] std::string tracepoint_name(uint64_t config);

@@ -232,6 +232,9 @@ std::optional<EventUpdateRecord> decode_user(const RecordView& record) {
     case EventUpdateKind::kCpus:
       if (!read_cpu_map(in, update.cpus)) return std::nullopt;
       break;
+    case EventUpdateKind::kInterpretedFiles:
+      update.files = in.take(in.left());
+      break;
     default:
       return std::nullopt;
   }

@@ -162,6 +162,9 @@ bool encode(const EventUpdateRecord& record, ByteBuilder& out) {
       case EventUpdateKind::kCpus:
         put_cpu_map(record.cpus, payload);
         break;
+      case EventUpdateKind::kInterpretedFiles:
+        payload.bytes(record.files);
+        break;
     }
   });
 }

@@ -90,13 +90,22 @@ struct StatRecord {
 struct StatRoundRecord {
   uint64_t type, time;
 };
-enum class EventUpdateKind : uint64_t { kUnit = 0, kScale = 1, kName = 2, kCpus = 3 };
+enum class EventUpdateKind : uint64_t {
+  kUnit = 0,
+  kScale = 1,
+  kName = 2,
+  kCpus = 3,
+  /// Our own, in pipes: more of what the section INTERPRETED_FILES has in files. perf ignores kinds
+  /// that it does not know, if the id is that of an event.
+  kInterpretedFiles = 192,
+};
 struct EventUpdateRecord {
   EventUpdateKind kind;
   uint64_t id;
   std::string_view text;  // unit, name
   double scale = 0;
   CpuMapRecord cpus;
+  Bytes files = {};  // encoded as in the section; zeros may follow
 };
 struct TimeConvRecord {
   uint64_t shift, multiplier, zero;

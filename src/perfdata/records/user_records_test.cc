@@ -202,6 +202,15 @@ TEST(UserRecords, EventUpdates) {
       EventUpdateRecord{.kind = EventUpdateKind::kCpus, .id = 5, .text = {}, .cpus = {{1, 3}}},
       abi::kRecordEventUpdate,
       [](const EventUpdateRecord& d) { EXPECT_THAT(d.cpus.cpus, ElementsAre(1, 3)); });
+  ByteBuilder files;
+  files.u64(7);
+  user_round_trip(EventUpdateRecord{.kind = EventUpdateKind::kInterpretedFiles,
+                                    .id = 5,
+                                    .text = {},
+                                    .cpus = {},
+                                    .files = files.view()},
+                  abi::kRecordEventUpdate,
+                  [](const EventUpdateRecord& d) { EXPECT_EQ(d.files.size(), 8u); });
 }
 
 TEST(UserRecords, TimeConvOfBothLengths) {

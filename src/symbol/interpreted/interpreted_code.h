@@ -3,10 +3,11 @@
 // (Features::interpreted_files).
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "dwarf/line_index.h"
 #include "machine/dso.h"
@@ -15,33 +16,39 @@
 
 namespace sonde {
 
-/// One file.
+/// One file. What is known of it grows while a pipe or a live profile is read; parts that are known
+/// stay as they are.
 class InterpretedObject {
  public:
-  /// The same file again, with other functions.
-  void add(InterpretedFile file) { files_.push_back(std::move(file)); }
+  /// The same file again, with other functions, if it has any.
+  void add(const InterpretedFile& file);
+  [[nodiscard]] size_t parts() const { return parts_.size(); }
 
-  /// Its names are views into this object.
-  [[nodiscard]] SymbolTable symbols() const;
+  /// Of the parts from this number on. Its names are views into this object.
+  [[nodiscard]] SymbolTable symbols(size_t first_part = 0) const;
   /// nullopt if the line is not known. Its path is a view into this object.
   [[nodiscard]] std::optional<SourceLine> line_at(uint64_t address) const;
 
  private:
-  std::vector<InterpretedFile> files_;  // by address
+  std::deque<InterpretedFile> parts_;
+  std::map<uint64_t, const InterpretedFile*> by_address_;  // of its first function
 };
 
 class InterpretedCode {
  public:
-  /// Takes over what a recording says; its mappings must be known to the table.
-  void add(const std::vector<InterpretedFile>& files, const DsoTable& dsos);
+  /// More of what a recording says.
+  void add(std::span<const InterpretedFile> files);
+  /// To be called when files, or objects of the table, have been added.
+  void find_in(const DsoTable& dsos);
   /// Null if the DSO is no such file.
   [[nodiscard]] const InterpretedObject* of(DsoId dso) const {
-    auto found = objects_.find(dso);
-    return found == objects_.end() ? nullptr : &found->second;
+    auto found = by_dso_.find(dso);
+    return found == by_dso_.end() ? nullptr : found->second;
   }
 
  private:
-  std::map<DsoId, InterpretedObject> objects_;
+  std::map<std::string, InterpretedObject, std::less<>> objects_;  // by path
+  std::map<DsoId, const InterpretedObject*> by_dso_;
 };
 
 }  // namespace sonde

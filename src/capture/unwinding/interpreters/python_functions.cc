@@ -73,7 +73,10 @@ void PythonFunctions::place(std::span<uint64_t> chain, const Sample& sample,
     auto [since, is_new] = code.mapped->try_emplace(function.file, sample.id.time);
     if (!is_new && since->second <= sample.id.time) continue;
     since->second = sample.id.time;
-    map(function.file, sample, records);
+    event_id_ = sample.id.id;
+    ByteBuilder mapping;
+    map(function.file, sample.id, mapping);
+    records.insert(records.end(), mapping.view().begin(), mapping.view().end());
   }
 }
 
@@ -153,10 +156,9 @@ uint64_t PythonFunctions::address_of(const Function& function, uint32_t unit) co
   return line ? start + 1 + (*line - function.lines.lowest()) : start;
 }
 
-void PythonFunctions::map(uint32_t file, const Sample& sample,
-                          std::vector<std::byte>& records) const {
+void PythonFunctions::map(uint32_t file, const SampleId& id, ByteBuilder& out) const {
   MmapRecord mapping{};
-  mapping.pid = mapping.tid = sample.id.pid;
+  mapping.pid = mapping.tid = id.pid;
   mapping.start = RuntimeAddr(files_[file].start);
   mapping.length = kInterpretedFileBytes;
   mapping.offset = FileOffset(files_[file].start - kInterpretedBase);
@@ -164,9 +166,19 @@ void PythonFunctions::map(uint32_t file, const Sample& sample,
   mapping.protection = PROT_READ | PROT_EXEC;
   mapping.flags = MAP_PRIVATE;
   mapping.is_v2 = true;
-  ByteBuilder out;
-  if (!encode(mapping, {.misc = abi::kMiscUser, .attr = &attr_, .id = sample.id}, out)) return;
-  records.insert(records.end(), out.view().begin(), out.view().end());
+  encode(mapping, {.misc = abi::kMiscUser, .attr = &attr_, .id = id}, out);
+}
+
+void PythonFunctions::map_all(ByteBuilder& out) const {
+  std::lock_guard lock(mutex_);
+  for (const auto& [process, mapped] : processes_)
+    for (const auto& [file, since] : mapped) {
+      SampleId id;
+      id.pid = id.tid = process.first;
+      id.time = since;
+      id.id = event_id_;
+      map(file, id, out);
+    }
 }
 
 void PythonFunctions::look() {
@@ -182,6 +194,23 @@ void PythonFunctions::restart() {
 std::vector<InterpretedFile> PythonFunctions::files() const {
   std::lock_guard lock(mutex_);
   return files_;
+}
+
+std::vector<InterpretedFile> PythonFunctions::new_files() {
+  std::lock_guard lock(mutex_);
+  std::vector<InterpretedFile> grown;
+  if (std::exchange(all_given_, functions_.size()) == functions_.size()) return grown;
+  functions_given_.resize(files_.size());
+  for (size_t i = 0; i < files_.size(); ++i) {
+    const std::vector<InterpretedFile::Function>& functions = files_[i].functions;
+    size_t given = std::exchange(functions_given_[i], functions.size());
+    if (given < functions.size())
+      grown.push_back(
+          {.path = files_[i].path,
+           .start = files_[i].start,
+           .functions = {functions.begin() + static_cast<ptrdiff_t>(given), functions.end()}});
+  }
+  return grown;
 }
 
 PythonFunctions::Figures PythonFunctions::figures() const {

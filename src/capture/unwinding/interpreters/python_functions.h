@@ -47,6 +47,10 @@ class PythonFunctions {
   void restart();
 
   [[nodiscard]] std::vector<InterpretedFile> files() const;
+  /// What has been added to them since the last call.
+  std::vector<InterpretedFile> new_files();
+  /// Appends the mappings of all files, in every process in which they were sampled.
+  void map_all(ByteBuilder& out) const;
   struct Figures {
     uint64_t frames = 0;
     uint64_t without_name = 0;  // of those
@@ -76,13 +80,16 @@ class PythonFunctions {
   uint32_t file_of(const std::string& path, uint64_t bytes);
   Code code_of(uint64_t number, uint32_t pid);
   uint64_t address_of(const Function& function, uint32_t unit) const;
-  void map(uint32_t file, const Sample& sample, std::vector<std::byte>& records) const;
+  void map(uint32_t file, const SampleId& id, ByteBuilder& out) const;
 
   StackWalker& walker_;
   abi::EventAttr attr_;
   mutable std::mutex mutex_;
   std::vector<InterpretedFile> files_;
-  std::vector<uint64_t> used_bytes_;  // of each file's addresses
+  std::vector<uint64_t> used_bytes_;     // of each file's addresses
+  std::vector<size_t> functions_given_;  // of each file, by new_files()
+  size_t all_given_ = 0;                 // of all functions
+  uint64_t event_id_ = 0;                // of any sample
   std::unordered_map<std::string, uint32_t> file_numbers_;
   std::vector<Function> functions_;
   std::unordered_map<std::string, uint32_t> function_numbers_;
