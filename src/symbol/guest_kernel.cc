@@ -204,7 +204,7 @@ const GuestSymbols& GuestKernels::of(uint32_t pid, std::string_view reference) {
   std::string copy = fmt::format("{}/kcore_dir__{}/kallsyms", files_.recording, pid);
   if (!files_.recording.empty() && ::access(copy.c_str(), R_OK) == 0) {
     symbols = symbols_of_list(read_named(copy), copy, reference);  // of exactly that boot
-  } else if (!root.empty() && ::access(root.c_str(), F_OK) == 0) {
+  } else if (!root.empty()) {
     symbols =
         symbols_of_list(read_guest_file(root, "proc/kallsyms"), root + "/proc/kallsyms", reference);
   } else if (!files_.vmlinux.empty()) {

@@ -108,5 +108,19 @@ TEST_F(GuestKernel, SymbolsAreThoseOfTheGuestThatProcessRuns) {
   EXPECT_EQ(&guests.of(4711, "_text"), &known);
 }
 
+TEST_F(GuestKernel, WithoutAMountTheListIsOfAnyGuest) {
+  GuestKernels guests({.kallsyms = write("list", kList)});
+  ASSERT_NE(guests.of(13, "_text").table, nullptr);
+  EXPECT_EQ(guests.of(13, "_text").table->find(uint64_t{0xffffffff81000310})->name(), "idle");
+  EXPECT_EQ(GuestKernels(GuestFiles{}).of(13, "_text").table, nullptr);
+}
+
+TEST_F(GuestKernel, ACopyBesideTheRecordingComesFirst) {
+  write("mount/4711/proc/kallsyms", "10 T other\n20 T end\n");
+  write("recording/kcore_dir__4711/kallsyms", kList);
+  GuestKernels guests({.mount = path("mount"), .recording = path("recording")});
+  EXPECT_EQ(guests.of(4711, "_text").table->find(uint64_t{0xffffffff81000310})->name(), "idle");
+}
+
 }  // namespace
 }  // namespace sonde
