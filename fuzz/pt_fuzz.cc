@@ -47,6 +47,14 @@ class PtFuzzCount : public sonde::pt::FlowObserver {
     for (const sonde::pt::EventDatum& datum : event.data)
       if (datum.type > 0x3f) __builtin_trap();
   }
+  void items(const sonde::pt::BlockItems& items, std::optional<uint64_t>, uint64_t) override {
+    using sonde::pt::BlockType;
+    if (!items.get(BlockType::kBasic, 0) != ((items.present(BlockType::kBasic) & 1) == 0))
+      __builtin_trap();
+  }
+  void items_cut(uint64_t records) override {
+    if (records == 0) __builtin_trap();
+  }
   void lost(sonde::pt::FlowError why, uint64_t, uint64_t) override {
     if (sonde::pt::describe(why).empty()) __builtin_trap();
   }

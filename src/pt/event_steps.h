@@ -110,6 +110,7 @@ class EventSteps : public CodeSteps {
         if (event_.has_ip) status = walk_to(event_.ip, index);
         break;
       case EventType::kControlFlow:
+      case EventType::kItems:
         if (enabled_ && has_place()) status = walk_to(place(), index);
         break;
       default:
@@ -198,6 +199,7 @@ class EventSteps : public CodeSteps {
       case EventType::kAsyncBranch:
         return ip_ == event_.from;
       case EventType::kControlFlow:
+      case EventType::kItems:
         return !enabled_ || !has_place() || ip_ == place();
       case EventType::kInterruptFlag:
       case EventType::kAsyncPaging:
@@ -252,6 +254,7 @@ class EventSteps : public CodeSteps {
       case EventType::kInterruptFlag:
         return is_elsewhere ? kBadQuery : kDone;
       case EventType::kControlFlow:
+      case EventType::kItems:
         return enabled_ && has_place() && ip_ != place() ? kBadQuery : kDone;
       case EventType::kTransaction:
         if (is_elsewhere) return kBadQuery;

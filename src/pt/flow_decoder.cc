@@ -450,8 +450,8 @@ Result<> follow(Bytes trace, const TraceSetup& setup, CodeReader& code, FlowObse
   if (contents.has_event_packets && setup.counts_cycles && contents.is_readable)
     return fail(
         ErrorCode::kUnsupported,
-        "a trace with event packets (intel_pt/event/) is followed without cycles: leave out "
-        "-F ipc and --itrace=A");
+        "a trace with event packets (intel_pt/event/) or samples (aux-output) is followed without "
+        "cycles: leave out -F ipc and --itrace=A");
   // The walk does not tell how many cycles passed.
   if (!is_simple || setup.counts_cycles) return follow_by_libipt(trace, setup, code, observer);
   walk(trace, setup, {.skd022 = errata.skd022 != 0}, code, observer);

@@ -16,6 +16,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "pt/block_items.h"
 
 namespace sonde::pt {
 
@@ -170,6 +171,11 @@ class FlowObserver {
                             uint64_t /*now*/) {}
   virtual void interrupt_flag(bool /*allows*/, FlagChange /*how*/, std::optional<uint64_t> /*ip*/,
                               uint64_t /*now*/) {}
+  /// What the processor wrote down of itself, as a PEBS record.
+  virtual void items(const BlockItems& /*items*/, std::optional<uint64_t> /*ip*/,
+                     uint64_t /*now*/) {}
+  /// At the end: so many of these records were cut off by other packets, and not told.
+  virtual void items_cut(uint64_t /*records*/) {}
   /// Cycles of the core, up to the next instruction that consumes_trace or the next event. Told
   /// only if the setup says so.
   virtual void cycles(uint64_t /*count*/) {}

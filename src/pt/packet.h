@@ -66,6 +66,8 @@ class ItemBlock {
  public:
   /// The same as above, also of blocks; to be asked for one packet after the other.
   bool read_packet(Bytes bytes, Packet& packet);
+  /// Whether the latest packet began a block, or was inside of one.
+  [[nodiscard]] bool is_inside() const { return item_size_ > 0; }
 
  private:
   size_t item_size_ = 0;  // bytes of an item's value; 0: not in a block

@@ -14,7 +14,7 @@ inline constexpr uint8_t kExtended = 0x02, kModeByte = 0x99, kTscByte = 0x19, kM
 inline constexpr uint8_t kPsbByte = 0x82, kPsbEndByte = 0x23, kOvfByte = 0xf3, kStopByte = 0x83,
                          kCbrByte = 0x03, kPipByte = 0x43, kLongTntByte = 0xa3, kVmcsByte = 0xc8,
                          kTmaByte = 0x73, kMntByte = 0xc3, kMntThirdByte = 0x88, kCfeByte = 0x13,
-                         kEvdByte = 0x53;
+                         kEvdByte = 0x53, kBbpByte = 0x63, kBepByte = 0x33, kBepWithIpByte = 0xb3;
 inline constexpr size_t kSyncSize = 16, kLongTntSize = 8, kCbrSize = 4, kPipSize = 8, kVmcsSize = 7,
                         kTmaSize = 7, kMntSize = 11, kTscSize = 8, kShortSize = 2, kCfeSize = 4,
                         kEvdSize = 11;

@@ -47,10 +47,16 @@ class QuickFollower {
         clock_(setup) {}
 
   void run() {
+    read_packets();
+    if (cut_groups_ > 0) observer_.items_cut(cut_groups_);
+  }
+
+ private:
+  void read_packets() {
     size_t at = find_psb(trace_, 0);
     while (at < trace_.size()) {
       Packet packet;
-      if (!read_packet(trace_.subspan(at), packet)) {
+      if (!block_.read_packet(trace_.subspan(at), packet)) {
         // The last packet may be cut off.
         size_t next = find_psb(trace_, at);
         if (next < trace_.size()) observer_.lost(FlowError::kBadPacket, ip_, clock_.now());
@@ -65,9 +71,8 @@ class QuickFollower {
     }
   }
 
- private:
   /// What waits for the FUP that has its address.
-  enum class Wait : uint8_t { kNothing, kPtWrite, kPower, kTransaction, kOverflow };
+  enum class Wait : uint8_t { kNothing, kPtWrite, kPower, kTransaction, kOverflow, kItems };
 
   /// False if the packet has no address.
   bool read_ip(const Packet& packet, size_t at) {
@@ -90,6 +95,10 @@ class QuickFollower {
   }
 
   void take(const Packet& packet, size_t at) {
+    if (group_ && !block_.is_inside() && packet.type != PacketType::kBep) {
+      group_.reset();
+      ++cut_groups_;
+    }
     switch (packet.type) {
       case PacketType::kPsb:
         in_psb_ = true;
@@ -120,11 +129,11 @@ class QuickFollower {
         wait_ = Wait::kOverflow;
         return;
       default:
-        if (!in_psb_) take_event(packet);
+        if (!in_psb_) take_event(packet, at);
     }
   }
 
-  void take_event(const Packet& packet) {
+  void take_event(const Packet& packet, size_t at) {
     using Kind = PowerEvent::Kind;
     auto power = [&](Kind kind) { observer_.power({kind, packet.payload}, {}, clock_.now()); };
     switch (packet.type) {
@@ -148,9 +157,23 @@ class QuickFollower {
         return power(Kind::kPwre);
       case PacketType::kPwrx:
         return power(Kind::kPwrx);
+      case PacketType::kBbp:
+        if (!group_) group_ = at;
+        return;
+      case PacketType::kBep:
+        return take_items(packet, at);
       default:
         return;
     }
+  }
+
+  void take_items(const Packet& end, size_t at) {
+    if (end.flag) wait_ = Wait::kItems;
+    has_items_ = group_.has_value();
+    if (!group_) return;
+    items_.read(trace_.subspan(*group_, at - *group_));
+    group_.reset();
+    if (!end.flag) observer_.items(items_, {}, clock_.now());
   }
 
   void take_fup() {
@@ -173,6 +196,9 @@ class QuickFollower {
         return;
       case Wait::kOverflow:
         observer_.enabled(ip_, clock_.now());
+        return pass(ip_);
+      case Wait::kItems:
+        if (has_items_) observer_.items(items_, ip_, clock_.now());
         return pass(ip_);
       case Wait::kNothing:
         interrupted_ = ip_;
@@ -209,6 +235,11 @@ class QuickFollower {
   Wait wait_ = Wait::kNothing;
   uint64_t ip_ = 0;  // the latest; addresses are compressed against it
   uint64_t value_ = 0;
+  ItemBlock block_;
+  std::optional<size_t> group_;  // where the group of blocks begins that is being read
+  BlockItems items_;             // of the latest one
+  bool has_items_ = false;
+  uint64_t cut_groups_ = 0;
   std::optional<uint64_t> interrupted_;  // the address of a FUP that a TIP follows
 };
 

@@ -30,6 +30,11 @@ class FlowLines final : public FlowObserver {
     add("ptwrite {:x} {}", ip.value_or(0), value);
   }
   void core_frequency(uint32_t ratio, uint64_t) override { add("cbr {}", ratio); }
+  void items(const BlockItems& items, std::optional<uint64_t> ip, uint64_t now) override {
+    add("record of {:x} at {:x} {}", items.get(BlockType::kBasic, BlockItems::kIp).value_or(1),
+        ip.value_or(1), now);
+  }
+  void items_cut(uint64_t records) override { add("{} cut", records); }
   void lost(FlowError why, uint64_t, uint64_t) override { add("{}", describe(why)); }
 
   std::vector<std::string> lines;
@@ -48,6 +53,22 @@ std::vector<std::string> lines_of(Bytes trace, QuickDetail detail = QuickDetail:
   setup.crystal_denominator = 1;
   follow_quickly(trace, setup, detail, lines);
   return lines.lines;
+}
+
+TEST(QuickFlow, TellsRecordsOfTheProcessor) {
+  TraceBuilder trace;
+  trace.synchronize(100);
+  trace.bytes({0x02, 0x63, 0x84, 0x04, 5, 0, 0, 0, 0x02, 0x33});
+  trace.time(102);
+  trace.bytes({0x02, 0x63, 0x84, 0x04, 6, 0, 0, 0, 0x02, 0xb3});  // BEP with a FUP
+  trace.happened_at(0x401016);
+  trace.bytes({0x02, 0x63, 0x84, 0x04, 7, 0, 0, 0});  // cut
+  trace.branches("T");
+  trace.bytes({0x02, 0x33});
+  trace.bytes({0x02, 0x63, 0x84, 0x04, 8});  // ends in the middle
+  EXPECT_THAT(
+      lines_of(trace.view()),
+      ElementsAre("record of 5 at 1 100", "record of 6 at 401016 102", "at 401016 102", "1 cut"));
 }
 
 TEST(QuickFlow, TellsThePlacesThatPacketsHave) {

@@ -69,14 +69,38 @@ size_t readable_size(const uint8_t* at, size_t left) {
   return *at == kModeByte && (left < 2 || is_readable_mode(at[1])) ? kShortSize : 0;
 }
 
+/// The same inside of a block, or where one begins or ends.
+size_t readable_size_in_block(Bytes rest, ItemBlock& block) {
+  constexpr size_t kLongest = 16;
+  Packet packet;
+  if (!block.read_packet(rest, packet)) return rest.size() < kLongest ? rest.size() : 0;
+  switch (packet.type) {
+    case PacketType::kBbp:
+    case PacketType::kBip:
+    case PacketType::kBep:
+      return packet.size;
+    default:
+      return readable_size(reinterpret_cast<const uint8_t*>(rest.data()), rest.size());
+  }
+}
+
+bool is_end_of_block(const uint8_t* at, size_t left) {
+  return left > 1 && at[0] == kExtended &&
+         (at[1] == kBbpByte || at[1] == kBepByte || at[1] == kBepWithIpByte);
+}
+
 /// Looks at packets from one PSB on, to another one or the end.
 TraceContents look_at_packets(Bytes trace, size_t from, size_t to) {
   TraceContents contents;
   const auto* bytes = reinterpret_cast<const uint8_t*>(trace.data());
   size_t at = from;
+  ItemBlock block;
   while (at < to && contents.is_readable) {
     size_t left = trace.size() - at;
-    size_t size = readable_size(bytes + at, left);
+    bool is_block = block.is_inside() || is_end_of_block(bytes + at, left);
+    size_t size = is_block ? readable_size_in_block(trace.subspan(at), block)
+                           : readable_size(bytes + at, left);
+    contents.has_event_packets |= is_block;
     contents.is_readable = size > 0;
     if (size == kShortSize && left >= size) {
       contents.has_overflows |= bytes[at] == kExtended && bytes[at + 1] == kOvfByte;

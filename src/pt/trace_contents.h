@@ -11,7 +11,7 @@ namespace sonde::pt {
 struct TraceContents {
   bool is_readable = true;  // all packets are among those that TraceReader knows
   bool has_overflows = false, has_transactions = false;
-  bool has_event_packets = false;  // CFE, EVD, which libipt 2 does not know
+  bool has_event_packets = false;  // CFE, EVD, BBP …, which libipt 2 does not know
 };
 /// Looks at every packet from the first PSB on.
 TraceContents look_through(Bytes trace, const TraceSetup& setup);

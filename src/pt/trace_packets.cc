@@ -57,6 +57,10 @@ Status TraceReader::decode() {
       if (first_datum_ == nullptr) first_datum_ = at_;
       at_ += kEvdSize;
       return kDone;
+    case Next::kBbp:
+    case Next::kBip:
+    case Next::kBep:
+      return decode_block();
     case Next::kVmcs:
       return decode_vmcs();
     case Next::kOvf:
@@ -273,6 +277,27 @@ Status TraceReader::decode_control_flow() {
     (void)publish(event);
   }
   at_ += kCfeSize;
+  return kDone;
+}
+
+/// Items are read when the group that they belong to is told.
+Status TraceReader::decode_block() {
+  Packet packet;
+  if (!block_.read_packet(rest(), packet)) return kEnd;
+  const uint8_t* begin = at_;
+  at_ += packet.size;
+  if (next_ == Next::kBbp && group_ == nullptr) group_ = begin;
+  if (next_ != Next::kBep) return kDone;
+  TraceEvent event;
+  event.type = EventType::kItems;
+  event.packets = std::exchange(group_, nullptr);
+  event.packet = begin;
+  event.has_ip = false;
+  stamp(event);
+  if (!packet.flag) return publish(event);
+  TraceEvent* waiting = at_fup_.add();
+  if (waiting == nullptr) return kImpossible;
+  *waiting = event;
   return kDone;
 }
 

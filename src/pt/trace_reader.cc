@@ -41,7 +41,7 @@ void TraceReader::reset() {
   last_time_.forget();
   at_psb_end_.count = at_tip_.count = at_fup_.count = 0;
   at_interrupt_.reset();
-  first_datum_ = nullptr;
+  first_datum_ = group_ = nullptr;
 }
 
 TraceReader::Next TraceReader::kind_of(uint8_t first) {
@@ -89,6 +89,11 @@ TraceReader::Next TraceReader::extended() const {
       return Next::kCfe;
     case kEvdByte:
       return Next::kEvd;
+    case kBbpByte:
+      return Next::kBbp;
+    case kBepByte:
+    case kBepWithIpByte:
+      return Next::kBep;
     case kMntByte:
       return left() > 2 && at_[2] == kMntThirdByte ? Next::kMnt : Next::kUnknown;
     default:
@@ -102,10 +107,30 @@ Status TraceReader::fetch() {
   if (at_ == end_) return kEnd;
   if (*at_ != kExtended) {
     next_ = kind_of(*at_);
+    if (group_ != nullptr) [[unlikely]]
+      return look_into_block();
     return kDone;
   }
   if (left() < 2 || (left() == 2 && at_[1] == kMntByte)) return kEnd;
   next_ = extended();
+  if (group_ != nullptr) [[unlikely]]
+    return look_into_block();
+  return kDone;
+}
+
+/// Items are told from other packets by being inside of a block; some packets end it.
+Status TraceReader::look_into_block() {
+  Packet packet;
+  bool is_packet = block_.read_packet(rest(), packet);
+  if (!is_packet && next_ == Next::kShortTnt) {  // a part of an item
+    at_ = end_;
+    next_ = Next::kNone;
+    return kEnd;
+  }
+  if (is_packet && packet.type == PacketType::kBip) next_ = Next::kBip;
+  if (!is_packet || block_.is_inside() || packet.type == PacketType::kBep) return kDone;
+  group_ = nullptr;
+  ++cut_groups_;
   return kDone;
 }
 
@@ -130,6 +155,8 @@ bool TraceReader::is_event() const {
       return !enabled_ && left() >= kCfeSize && (at_[2] & kCfeHasIp) == 0;
     case Next::kFup:
       return at_fup_.count > 0;
+    case Next::kBep:
+      return at_[1] == kBepByte;
     default:
       return false;
   }

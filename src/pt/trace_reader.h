@@ -18,6 +18,7 @@
 
 #include "base/bytes.h"
 #include "pt/flow_decoder.h"
+#include "pt/packet.h"
 #include "pt/packet_bytes.h"
 #include "pt/trace_time.h"
 
@@ -59,6 +60,7 @@ enum class EventType : uint8_t {
   kMaintenance,
   kControlFlow,
   kInterruptFlag,
+  kItems,
 };
 
 struct TraceEvent {
@@ -74,6 +76,7 @@ struct TraceEvent {
   /// Interrupts are allowed from then on, or not.
   std::optional<bool> allows_interrupts;
   // Of kControlFlow: from its first EVD packet, if it has some, to its CFE packet.
+  // Of kItems: from its first BBP packet, null if that is not there, to its BEP packet.
   const uint8_t *packets = nullptr, *packet = nullptr;
   bool is_interrupt = false, ends_tracing = false;  // kControlFlow: at `from`, on to `ip`
 };
@@ -138,6 +141,8 @@ class TraceReader {
 
   /// The PSB that was synchronised to.
   [[nodiscard]] const uint8_t* synchronized_at() const { return sync_; }
+  /// Groups of blocks that another packet ended than theirs.
+  [[nodiscard]] uint64_t cut_groups() const { return cut_groups_; }
 
   // The short ways: what is the same as asking above, for the most frequent packets. They do
   // nothing, and say so, where more than that packet has to be looked at.
@@ -184,6 +189,9 @@ class TraceReader {
     kMnt,
     kCfe,
     kEvd,
+    kBbp,
+    kBip,
+    kBep,
   };
   /// Events that are told at a later packet.
   struct Waiting {
@@ -198,12 +206,14 @@ class TraceReader {
   static bool is_tnt(Next next) { return next == Next::kShortTnt || next == Next::kLongTnt; }
   [[nodiscard]] bool is_branch() const { return next_ == Next::kTip || is_tnt(next_); }
   [[nodiscard]] size_t left() const { return static_cast<size_t>(end_ - at_); }
+  [[nodiscard]] Bytes rest() const { return {reinterpret_cast<const std::byte*>(at_), left()}; }
   [[nodiscard]] uint64_t number(size_t offset, size_t size) const {
     return packet_number(at_ + offset, size);
   }
   static Next kind_of(uint8_t first);
   Next extended() const;
   Status fetch();
+  Status look_into_block();
   [[nodiscard]] bool is_event() const;
   Status read_ahead();
   void update_flags();
@@ -225,6 +235,7 @@ class TraceReader {
   Status decode_pip();
   Status decode_mode();
   Status decode_control_flow();
+  Status decode_block();
   [[nodiscard]] bool tells_interrupt_flag_only() const;
   Status decode_vmcs();
   Status decode_overflow();
@@ -252,6 +263,9 @@ class TraceReader {
   Waiting at_psb_end_, at_tip_, at_fup_;
   std::optional<TraceEvent> at_interrupt_;  // kControlFlow that the next interrupt's FUP locates
   const uint8_t* first_datum_ = nullptr;    // an EVD packet whose CFE is still to come
+  const uint8_t* group_ = nullptr;          // the first BBP packet, inside of a group of blocks
+  ItemBlock block_;
+  uint64_t cut_groups_ = 0;
   bool traces_events_;
 };
 

@@ -42,10 +42,11 @@ void TscTranslation::run(const std::vector<TimedPiece>& pieces, const Change& ch
   change_ = &change;
   Place place;
   while (synchronize(place)) {
+    ItemBlock block;
     for (Packet packet; !at_end(place);) {
       Place start = place;
       end_tsc_ = pieces[start.piece].end_tsc;
-      if (!read(place, packet)) break;
+      if (!read(place, packet, block)) break;
       take(packet, start, place);
     }
     if (at_end(place)) return;
@@ -70,7 +71,7 @@ TscTranslation::Place TscTranslation::past(Place place, size_t bytes) const {
 }
 
 /// The packet at `place`, which may begin in one piece and end in another.
-bool TscTranslation::read(Place& place, Packet& packet) {
+bool TscTranslation::read(Place& place, Packet& packet, ItemBlock& block) {
   if (at_end(place)) return false;
   Bytes bytes = (*pieces_)[place.piece].bytes.subspan(place.at);
   std::array<std::byte, kLongestPacket> joined{};
@@ -80,7 +81,7 @@ bool TscTranslation::read(Place& place, Packet& packet) {
       joined[size++] = (*pieces_)[from.piece].bytes[from.at];
     bytes = Bytes(joined).first(size);
   }
-  if (!read_packet(bytes, packet)) return false;
+  if (!block.read_packet(bytes, packet)) return false;
   place = past(place, packet.size);
   return true;
 }
@@ -139,7 +140,8 @@ void TscTranslation::take(const Packet& packet, const Place& start, const Place&
 
 TscTranslation::Around TscTranslation::look_at_psb(Place place) {
   Around around;
-  for (Packet packet; read(place, packet);) {
+  ItemBlock block;
+  for (Packet packet; read(place, packet, block);) {
     switch (packet.type) {
       case PacketType::kPad:
       case PacketType::kMnt:
@@ -179,7 +181,8 @@ void TscTranslation::begin_psb(const Place& next) {
 }
 
 std::optional<Packet> TscTranslation::tma_after(Place place) {
-  for (Packet packet; read(place, packet);) {
+  ItemBlock block;
+  for (Packet packet; read(place, packet, block);) {
     if (packet.type == PacketType::kCyc || packet.type == PacketType::kMtc) continue;
     if (packet.type == PacketType::kTma) return packet;
     break;
@@ -189,8 +192,9 @@ std::optional<Packet> TscTranslation::tma_after(Place place) {
 
 bool TscTranslation::is_followed_by_fup(Place place) {
   constexpr int kMost = 16;
+  ItemBlock block;
   Packet packet;
-  for (int i = 0; i < kMost && read(place, packet); ++i) {
+  for (int i = 0; i < kMost && read(place, packet, block); ++i) {
     bool is_time = packet.type == PacketType::kCyc || packet.type == PacketType::kMtc ||
                    packet.type == PacketType::kTsc;
     if (!is_time) return packet.type == PacketType::kFup;

@@ -88,7 +88,8 @@ class TscTranslation {
     bool is_partial = false;  // last_mtc has more bits than an MTC packet of this period
   };
 
-  bool read(Place& place, Packet& packet);
+  /// `block`: that of the packets read before one after the other.
+  bool read(Place& place, Packet& packet, ItemBlock& block);
   bool at_end(const Place& place) const;
   Place past(Place place, size_t bytes) const;
   bool synchronize(Place& place) const;

@@ -48,6 +48,12 @@ class Walker final : private EventSteps {
         watches_packets_(observer.watches_packets()) {}
 
   void run() {
+    walk_all();
+    if (reader_.cut_groups() > 0) observer_.items_cut(reader_.cut_groups());
+  }
+
+ private:
+  void walk_all() {
     const uint8_t* stuck_at = nullptr;
     for (;;) {
       Status status = synchronize();
@@ -61,7 +67,6 @@ class Walker final : private EventSteps {
     }
   }
 
- private:
   // From one synchronisation to the next.
 
   Status synchronize() {
@@ -181,6 +186,8 @@ class Walker final : private EventSteps {
         return observer_.transaction(event.begins, event.aborts, ip, now_);
       case EventType::kControlFlow:
         return tell_control_flow(event);
+      case EventType::kItems:
+        return tell_items(event, ip);
       case EventType::kFrequency:
         return observer_.core_frequency(static_cast<uint32_t>(event.value), now_);
       default:
@@ -223,6 +230,15 @@ class Walker final : private EventSteps {
     if (event.has_ip) ip = event.ip;
     if (event.is_interrupt) told.to = std::exchange(ip, event.from);
     observer_.control_flow(told, ip, now_);
+  }
+
+  void tell_items(const TraceEvent& event, std::optional<uint64_t> ip) {
+    if (event.packets == nullptr) return;
+    items_.read({reinterpret_cast<const std::byte*>(event.packets),
+                 static_cast<size_t>(event.packet - event.packets)});
+    // Without a place of its own it is where the walk is, as in perf.
+    if (!ip && enabled_ && ip_ != 0) ip = ip_;
+    observer_.items(items_, ip, now_);
   }
 
   // The short way.
@@ -362,6 +378,7 @@ class Walker final : private EventSteps {
   bool watches_packets_;
   Block block_;
   std::vector<EventDatum> data_;                    // of the latest event
+  BlockItems items_;                                // likewise
   uint64_t version_ = 0, checked_at_ = UINT64_MAX;  // of the code
   uint64_t told_ip_ = 0;
 };

@@ -549,6 +549,49 @@ TEST(Walker, TellsOfInterruptsBeforeTheyBranch) {
             "event 6 vector 0 at 1 to 1\n");
 }
 
+class ItemListener final : public Listener {
+ public:
+  void items(const BlockItems& items, std::optional<uint64_t> ip, uint64_t now) override {
+    add("record of {:x} counters {:x} at {:x} {}",
+        items.get(BlockType::kBasic, BlockItems::kIp).value_or(1),
+        items.get(BlockType::kBasic, BlockItems::kCounters).value_or(0), ip.value_or(1), now);
+  }
+  void items_cut(uint64_t records) override { add("{} cut", records); }
+};
+
+TEST(Walker, TellsRecordsOfTheProcessor) {
+  TraceBuilder trace;
+  trace.synchronize(7);
+  trace.enable(0x401000);
+  // Items look like TNT packets: a block of 4 bytes each, an unknown one, a time in between.
+  trace.bytes({0x02, 0x63, 0x84, 0x04, 0x16, 0x10, 0x40, 0, 0x0c, 2, 0, 0, 0, 0x02, 0x63, 0x9e});
+  trace.bytes({0x04, 0x02, 0x82, 0x02, 0x82});
+  trace.time(9);
+  trace.bytes({0x04, 1, 2, 3, 4, 0x02, 0xb3});  // BEP with a FUP
+  trace.happened_at(0x401020);
+  trace.bytes({0x02, 0x63, 0x04, 0x04, 1, 2, 3, 4, 5, 6, 7, 8});  // cut by an interrupt's target
+  trace.happened_at(0x401020);
+  trace.target(0x401016);
+  trace.bytes({0x02, 0x33});  // BEP of no block
+  trace.bytes({0x02, 0x63, 0x84, 0x04, 5, 0, 0, 0, 0x02, 0x33});
+  trace.disable();
+  trace.bytes({0x02, 0x63, 0x84, 0x04, 6});  // ends in the middle
+  TraceContents contents = look_through(trace.view(), {});
+  EXPECT_TRUE(contents.is_readable && contents.has_event_packets);
+  ProgramCode code;
+  ItemListener listener;
+  walk(trace.view(), {}, {}, code, listener);
+  EXPECT_EQ(text_of(listener.told),
+            "on 401000 7\n"
+            "401000 5 1 64 at 9\n"
+            "record of 401016 counters 2 at 401020 9\n"
+            "interrupt 401020 401016 9\n"
+            "record of 5 counters 0 at 401016 9\n"
+            "401016 2 5 64 at 9\n"
+            "off 1 1 9\n"
+            "1 cut\n");
+}
+
 /// EVD packets say nothing of the flow.
 TEST(Walker, DataOfEventsLeadNowhere) {
   for (uint32_t seed = 0; seed < 300; ++seed) {
