@@ -269,6 +269,13 @@ void LoggedFlow::interrupt_flag(bool allows, pt::FlagChange how, std::optional<u
   observer_.interrupt_flag(allows, how, ip, now);
 }
 
+void LoggedFlow::items(const pt::BlockItems& items, std::optional<uint64_t> ip, uint64_t now) {
+  look_at_clock(now);
+  auto of_record = items.get(pt::BlockType::kBasic, pt::BlockItems::kIp);
+  log_.write(fmt::format("sample at {}\n", log_place(ip ? ip : of_record)));
+  observer_.items(items, ip, now);
+}
+
 void LoggedFlow::cycles(uint64_t count) {
   log_.write(fmt::format("{} cycles\n", count));
   observer_.cycles(count);

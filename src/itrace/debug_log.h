@@ -105,6 +105,8 @@ class LoggedFlow final : public pt::FlowObserver {
                     uint64_t now) override;
   void interrupt_flag(bool allows, pt::FlagChange how, std::optional<uint64_t> ip,
                       uint64_t now) override;
+  void items(const pt::BlockItems& items, std::optional<uint64_t> ip, uint64_t now) override;
+  void items_cut(uint64_t records) override { observer_.items_cut(records); }
   void cycles(uint64_t count) override;
   void core_frequency(uint32_t ratio, uint64_t now) override;
   [[nodiscard]] bool watches_packets() const override { return true; }

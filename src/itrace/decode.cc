@@ -10,6 +10,7 @@
 #include "itrace/bts_samples.h"
 #include "itrace/etm_queue.h"
 #include "itrace/existing_samples.h"
+#include "itrace/pebs_samples.h"
 #include "itrace/queue_tasks.h"
 #include "itrace/spe_samples.h"
 #include "itrace/synthesizer.h"
@@ -295,8 +296,10 @@ Result<> follow_one(const Following& with, size_t number, CodeImage& image, cons
   // A CPU's times tell whose instructions they are.
   bool is_timeless = with.options.without_times && queue.cpu == UINT32_MAX;
   QueueCode code(image, tasks, with.input.clock, is_timeless);
-  Synthesizer samples(with.events, with.made, with.options, with.input, queue.cpu, tasks, sink,
-                      {with.existing.of_queue(number), with.options});
+  Synthesizer samples(
+      with.events, with.made, with.options, with.input, queue.cpu, tasks, sink,
+      {with.existing.of_queue(number), with.options},
+      with.options.pebs ? PebsOrigins(with.events, with.input, queue) : PebsOrigins());
   if (with.input.tracer == Tracer::kIntelBts) {
     BtsSamples(samples, code, with.input.clock, tasks, queue.cpu).follow(queue.pieces);
     samples.report(losses);
@@ -314,12 +317,6 @@ Result<> add_trace_samples(Recording& recording, const Machine& machine, const C
                            LossLedger& losses) {
   auto traces = read_traces(recording);
   bool of_spe = traces && traces->tracer == Tracer::kArmSpe;
-  if (const char* what = options.not_decoded())
-    return fail(ErrorCode::kUnsupported,
-                "--itrace: {} cannot be had; i, b, c, r, x, w, p, I, e, d, g, G, l, L, s, q, A and "
-                "Z can, of "
-                "Arm's SPE f, m, t, a, M, b and i",
-                what);
   if (const char* what = of_spe ? options.not_of_spe() : options.only_of_spe())
     return fail(ErrorCode::kUnsupported, "--itrace: {} cannot be had of what traced {}", what,
                 recording.facts().path);
@@ -365,6 +362,7 @@ Result<> add_trace_samples(Recording& recording, const Machine& machine, const C
   }
   input.setup.counts_cycles &= wanted.counts_cycles || wanted.approximate_ipc;
   ExistingSamples existing(recording, input, wanted);
+  if (wanted.pebs) prepare_pebs_events(recording.edit_events(), input);
   SynthesizedEvents made;
   std::vector<SpeEvent> made_of_spe;
   if (of_spe)

@@ -207,15 +207,20 @@ TEST_F(TraceDecoding, PiecesThatContinueOneAnotherAreOneTrace) {
   EXPECT_EQ(decode("b")->size(), 4u);
 }
 
-TEST_F(TraceDecoding, OtherTracersAndLettersAreRefused) {
+TEST_F(TraceDecoding, OtherTracersAreRefused) {
   begin(5);
   add(one_call());
   auto refused = decode("b");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, ::testing::HasSubstr("s390 sampling data"));
-  auto others = decode("io");
-  ASSERT_FALSE(others);
-  EXPECT_THAT(others.error().message, ::testing::HasSubstr("aux-output"));
+}
+
+TEST_F(TraceDecoding, OnlyIntelPtHasSamplesOfTheProcessor) {
+  begin(kAuxtraceIntelBts);
+  add(one_call());
+  auto refused = decode("bo");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("aux-output"));
 }
 
 TEST_F(TraceDecoding, CyclesAreThoseOfCycPackets) {

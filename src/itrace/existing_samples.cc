@@ -55,7 +55,7 @@ ExistingSamples::ExistingSamples(const Recording& recording, const TraceInput& i
     uint64_t type = event.attr.sample_type;
     bool lacks = (options.chains_for_others && (type & abi::kSampleCallchain) == 0) ||
                  (options.branch_stacks_for_others && (type & abi::kSampleBranchStack) == 0);
-    changed_.push_back(lacks && event.attr.type != input.pmu_type &&
+    changed_.push_back(lacks && event.attr.type != input.pmu_type && event.attr.aux_output == 0 &&
                        (type & kNeededOfSamples) == kNeededOfSamples);
   }
   std::vector<uint32_t> cpus;

@@ -13,6 +13,7 @@ ItraceOptions defaults_of(ItraceDefaults defaults) {
   ItraceOptions o;
   o.errors = true;
   o.transactions = true;
+  o.pebs = true;
   o.ptwrites = o.power = o.interrupts = defaults != ItraceDefaults::kProfile;
   if (defaults == ItraceDefaults::kScript) {
     o.calls = true;
@@ -65,7 +66,7 @@ class Parser {
       case 'p':
         return set(o_.power);
       case 'o':
-        return set(o_.other_events);
+        return set(o_.pebs);
       case 'I':
         return set(o_.interrupts);
       case 'e':
@@ -208,11 +209,6 @@ class Parser {
 
 }  // namespace
 
-const char* ItraceOptions::not_decoded() const {
-  if (other_events) return "o (events recorded by aux-output)";
-  return nullptr;
-}
-
 const char* ItraceOptions::only_of_spe() const {
   if (first_level || last_level || tlb || remote || memory) return "f, m, t, a and M (Arm's SPE)";
   return nullptr;
@@ -225,6 +221,7 @@ const char* ItraceOptions::not_of_spe() const {
 const char* ItraceOptions::only_of_intel_pt() const {
   if (is_given && ptwrites) return "w (PTWRITE)";
   if (is_given && interrupts) return "I (event trace)";
+  if (is_given && pebs) return "o (events recorded by aux-output)";
   if (is_given && power) return "p (power events)";
   if (chains_for_others) return "G (call chains for other events)";
   if (branch_stacks_for_others) return "L (branch stacks for other events)";

@@ -26,7 +26,8 @@ struct ItraceOptions {
   bool instructions = false;
   bool branches = false;  // all of them
   bool calls = false, returns = false;
-  bool transactions = false, ptwrites = false, power = false, other_events = false;
+  bool transactions = false, ptwrites = false, power = false;
+  bool pebs = false;  // o: samples that the processor wrote into the trace
   bool interrupts = false, errors = false, debug_log = false;
   bool first_level = false, last_level = false, tlb = false, remote = false, memory = false;
   uint64_t period = 0;  // between instruction samples; 0: every instruction
@@ -44,9 +45,8 @@ struct ItraceOptions {
   LoggedRecords logged_records = LoggedRecords::kOfTimes;
   bool hides_overflows = false, hides_lost_data = false;  // e-o, e-l
 
-  /// The first word of what was asked for that is not decoded; nullptr if there is nothing.
-  [[nodiscard]] const char* not_decoded() const;
-  /// The same of what only Arm's SPE tells, and of what it does not.
+  /// The first word of what was asked for that only Arm's SPE tells, and that it does not; nullptr
+  /// if there is nothing.
   [[nodiscard]] const char* only_of_spe() const;
   [[nodiscard]] const char* not_of_spe() const;
   /// The same of what only Intel PT's traces tell.

@@ -143,9 +143,13 @@ bool is_synthesized(const EventDesc& event) {
   return !event.ids.empty() && event.ids.front() >= kFirstOwnId;
 }
 
+bool is_of_trace(const EventDesc& event) {
+  return is_synthesized(event) || event.attr.aux_output != 0;
+}
+
 Synthesizer::Synthesizer(const EventTable& events, const SynthesizedEvents& made,
                          const ItraceOptions& options, const TraceInput& input, uint32_t cpu,
-                         TaskTimeline& tasks, RecordSink sink, LateSamples late)
+                         TaskTimeline& tasks, RecordSink sink, LateSamples late, PebsOrigins pebs)
     : events_(events),
       made_(made),
       options_(options),
@@ -161,6 +165,7 @@ Synthesizer::Synthesizer(const EventTable& events, const SynthesizedEvents& made
       period_clock_(options.unit == PeriodUnit::kNanoseconds ? input.clock.to_ticks(options.period)
                                                              : options.period),
       late_(late),
+      pebs_(std::move(pebs)),
       keeps_branches_(options.branch_stacks || options.branch_stacks_for_others),
       follows_calls_(made.branches.valid() || options.chains || options.branch_stacks ||
                      !late.empty()),
@@ -353,6 +358,66 @@ void Synthesizer::put_mask_change(TakenBranch what, uint64_t now) {
   put(id, what, 1, now, raw_.view());
 }
 
+void Synthesizer::items(const pt::BlockItems& items, std::optional<uint64_t> ip, uint64_t now) {
+  if (pebs_.empty()) return;
+  if (ip && last_) {
+    told_.goes_on(*ip);
+    put_counted(0);
+    finish_branch(*ip, 0, now);
+    last_.reset();
+  }
+  using pt::BlockItems;
+  using pt::BlockType;
+  auto tsc = items.get(BlockType::kBasic, BlockItems::kTimestamp);
+  uint64_t time = clock_.to_ns(tsc.value_or(now));
+  if (uint64_t unknown = pebs_.find(items, time, origins_); unknown > 0)
+    nameless_pebs_.add(unknown,
+                       "in an instruction trace, of one of several events with aux-output");
+  auto rip = items.get(BlockType::kRegisters, BlockItems::kRip);
+  // That of the packets is where the processor was when it wrote this.
+  uint64_t place =
+      items.get(BlockType::kBasic, BlockItems::kIp).value_or(rip.value_or(ip.value_or(0)));
+  for (const PebsOrigins::Origin& origin : origins_) put_pebs(origin, items, place, time);
+}
+
+void Synthesizer::items_cut(uint64_t records) {
+  if (!pebs_.empty()) data_errors_.add(records, "a sample in an instruction trace is cut off");
+}
+
+void Synthesizer::put_pebs(const PebsOrigins::Origin& origin, const pt::BlockItems& items,
+                           uint64_t ip, uint64_t time_ns) {
+  if (to_skip_ > 0) {
+    --to_skip_;
+    return;
+  }
+  const EventDesc& desc = events_[origin.event];
+  Sample sample;
+  sample.id.time = time_ns;
+  TaskTimeline::Task task = tasks_.task_at(time_ns);
+  sample.id.pid = task.pid;
+  sample.id.tid = task.tid;
+  sample.id.cpu = cpu_;
+  sample.id.id = sample.id.stream_id = origin.id;
+  sample.ip = ip;
+  // Nobody knows the period that a frequency led to.
+  sample.period = desc.attr.freq != 0 ? 1 : desc.attr.sample_period;
+  sample.misc = static_cast<uint16_t>((is_kernel_address(ip) ? abi::kMiscKernel : abi::kMiscUser) |
+                                      abi::kMiscExactIp);
+  pebs_fields_.put(items, desc.attr, sample);
+  const TaskFlow& flow = flow_of(task);
+  TraceDetails details;
+  if (follows_calls_) details.depth = static_cast<uint32_t>(flow.calls.depth());
+  // Without g it is the address alone.
+  if (desc.attr.samples(abi::kSampleCallchain))
+    put_chain(sample, options_.chains ? flow.calls.calls() : std::span<const CallStack::Call>());
+  if (options_.branch_stacks && desc.attr.samples(abi::kSampleBranchStack) && !sample.has_branches)
+    put_branches(sample, flow);
+  record_.clear();
+  if (!encode_sample(sample, desc.attr, record_)) return;
+  append_trace_details(details, 0, record_);
+  sink_(record_.view());
+}
+
 bool Synthesizer::wants(uint32_t flags) const {
   constexpr uint32_t kOfCalls = kTraceCall | kTraceAsync | kTraceEnd;
   constexpr uint32_t kOfReturns = kTraceReturn | kTraceBegin;
@@ -478,8 +543,8 @@ void Synthesizer::finish() {
   put_counted(0);
 }
 
-void Synthesizer::put_chain(Sample& sample, const TaskFlow& flow) {
-  append_chain(sample.ip, flow.calls.calls(), options_.chain_size, chain_);
+void Synthesizer::put_chain(Sample& sample, std::span<const CallStack::Call> calls) {
+  append_chain(sample.ip, calls, options_.chain_size, chain_);
   sample.callchain = WordView(std::as_bytes(std::span(chain_)), kHostOrder);
 }
 
@@ -516,7 +581,7 @@ void Synthesizer::put(EventId event, const TakenBranch& what, uint64_t period, u
   if (follows_calls_) {
     const TaskFlow& flow = flow_of(task);
     details.depth = static_cast<uint32_t>(flow.calls.depth());
-    if (desc.attr.samples(abi::kSampleCallchain)) put_chain(sample, flow);
+    if (desc.attr.samples(abi::kSampleCallchain)) put_chain(sample, flow.calls.calls());
     if (desc.attr.samples(abi::kSampleBranchStack)) put_branches(sample, flow);
   }
   record_.clear();
@@ -542,6 +607,7 @@ void Synthesizer::report(LossLedger& losses) const {
   losses.add(LossKind::k_lost_aux, data_errors_.count, data_errors_.first);
   losses.add(LossKind::k_trace_without_code, code_errors_.count, code_errors_.first);
   losses.add(LossKind::k_bad_trace, other_errors_.count, other_errors_.first);
+  losses.add(LossKind::k_unknown_event_id, nameless_pebs_.count, nameless_pebs_.first);
 }
 
 void Synthesizer::put_error(pt::FlowError why, uint64_t ip, uint64_t time_ns,

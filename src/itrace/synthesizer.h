@@ -15,6 +15,7 @@
 #include "itrace/event_samples.h"
 #include "itrace/existing_samples.h"
 #include "itrace/options.h"
+#include "itrace/pebs_samples.h"
 #include "itrace/period_clock.h"
 #include "itrace/trace_input.h"
 #include "perfdata/header/event_table.h"
@@ -40,6 +41,8 @@ uint64_t first_own_id(const EventTable& events, const TraceInput& input);
 
 /// Whether samples of the event were made of a trace, here or by perf's inject.
 bool is_synthesized(const EventDesc& event);
+/// The same, or whether the processor wrote them into one.
+bool is_of_trace(const EventDesc& event);
 
 /// Which task a queue traces at a time.
 class TaskTimeline {
@@ -59,7 +62,7 @@ class Synthesizer final : public pt::FlowObserver {
  public:
   Synthesizer(const EventTable& events, const SynthesizedEvents& made, const ItraceOptions& options,
               const TraceInput& input, uint32_t cpu, TaskTimeline& tasks, RecordSink sink,
-              LateSamples late = {});
+              LateSamples late = {}, PebsOrigins pebs = {});
 
   void instruction(const pt::Instruction& instruction, uint64_t now) override;
   void ran(const pt::Block& block, pt::BlockSizes& sizes, uint64_t now) override;
@@ -75,6 +78,8 @@ class Synthesizer final : public pt::FlowObserver {
                     uint64_t now) override;
   void interrupt_flag(bool allows, pt::FlagChange how, std::optional<uint64_t> ip,
                       uint64_t now) override;
+  void items(const pt::BlockItems& items, std::optional<uint64_t> ip, uint64_t now) override;
+  void items_cut(uint64_t records) override;
   void cycles(uint64_t count) override { cycles_ahead_ += count; }
   void core_frequency(uint32_t ratio, uint64_t now) override;
   void lost(pt::FlowError why, uint64_t ip, uint64_t now) override;
@@ -114,7 +119,7 @@ class Synthesizer final : public pt::FlowObserver {
   void spend_cycles();
   void note_ipc(Progress& before);
   void put_late(uint64_t time_ns);
-  void put_chain(Sample& sample, const TaskFlow& flow);
+  void put_chain(Sample& sample, std::span<const CallStack::Call> calls);
   void put_branches(Sample& sample, const TaskFlow& flow);
   void count(const pt::Instruction& instruction, uint64_t now);
   void count_some(uint64_t ip, std::span<const uint8_t> sizes, uint64_t now);
@@ -123,6 +128,8 @@ class Synthesizer final : public pt::FlowObserver {
   [[nodiscard]] bool is_due(uint64_t now);
   void sample(uint64_t ip, uint32_t flags, uint64_t now);
   void put_counted(uint32_t more_flags);
+  void put_pebs(const PebsOrigins::Origin& origin, const pt::BlockItems& items, uint64_t ip,
+                uint64_t time_ns);
   void put(EventId event, const TakenBranch& what, uint64_t period, uint64_t now, Bytes raw = {});
   [[nodiscard]] bool wants(uint32_t flags) const;
 
@@ -149,8 +156,12 @@ class Synthesizer final : public pt::FlowObserver {
   struct Errors {
     uint64_t count = 0;
     std::string first;
+    void add(uint64_t more, std::string_view what) {
+      if (count == 0) first = what;
+      count += more;
+    }
   };
-  Errors data_errors_, code_errors_, other_errors_;
+  Errors data_errors_, code_errors_, other_errors_, nameless_pebs_;
   PeriodClock period_clock_;  // for periods of time
   ByteBuilder record_;
   CycleEstimate estimate_;  // in place of cycles that the trace tells
@@ -159,6 +170,9 @@ class Synthesizer final : public pt::FlowObserver {
   uint64_t cycles_ahead_ = 0;  // of what comes next
   TraceDetails details_;       // of the next sample
   LateSamples late_;
+  PebsOrigins pebs_;
+  std::vector<PebsOrigins::Origin> origins_;  // of the latest record
+  PebsFields pebs_fields_;
   bool keeps_branches_;
   bool follows_calls_;
   uint64_t branch_now_ = 0, branch_time_ns_;  // of the latest branch

@@ -65,10 +65,16 @@ bool samples_traces(const EventTable& events) {
       events.all(), [](const EventDesc& event) { return event.attr.samples(abi::kSampleAux); });
 }
 
+bool writes_into_trace(const EventDesc& event) {
+  return event.attr.aux_output != 0;
+}
+
 class InputReader {
  public:
   explicit InputReader(const Recording& recording)
-      : recording_(recording), samples_traces_(itrace::samples_traces(recording.events())) {}
+      : recording_(recording),
+        samples_traces_(itrace::samples_traces(recording.events())),
+        writes_into_trace_(std::ranges::any_of(recording.events().all(), writes_into_trace)) {}
 
   Result<TraceInput> read() {
     for (const RecordBlock& block : recording_.blocks()) {
@@ -104,6 +110,7 @@ class InputReader {
         if (auto index = decode_user<IdIndexRecord>(record)) sampled_.take_index(*index);
         return {};
       case abi::kRecordSample:
+        if (writes_into_trace_) note_sample(record);
         if (samples_traces_) take_sample(record);
         return {};
       case abi::kRecordSwitch:
@@ -216,6 +223,14 @@ class InputReader {
     return {};
   }
 
+  void note_sample(const RecordView& record) {
+    EventId event = recording_.events().of(record);
+    std::vector<EventId>& noted = input_.sampled_aux_output;
+    if (event.valid() && writes_into_trace(recording_.events()[event]) &&
+        std::ranges::find(noted, event) == noted.end())
+      noted.push_back(event);
+  }
+
   void take_sample(const RecordView& record) {
     EventId event = recording_.events().of(record);
     if (!event.valid()) return;
@@ -273,8 +288,10 @@ class InputReader {
       if (change && !change->out) input_.switches.push_back({time, id.cpu, id.pid, id.tid});
     } else if (record.type == abi::kRecordAuxOutputHwId) {
       constexpr uint64_t kTraceId = 0x7f;
-      if (auto told = decode_as<AuxOutputHwIdRecord>(record, layout))
+      if (auto told = decode_as<AuxOutputHwIdRecord>(record, layout)) {
         trace_ids_[id.cpu] = static_cast<uint8_t>(told->hw_id & kTraceId);
+        input_.aux_output_ids.push_back({time, id.cpu, id.tid, told->hw_id, event, id.id});
+      }
     } else if (auto aux = decode_as<AuxRecord>(record, layout)) {
       take_stretch(*aux, id, time);
       constexpr uint64_t kTruncated = 1;
@@ -307,7 +324,7 @@ class InputReader {
   const Recording& recording_;
   TraceInput input_;
   bool has_info_ = false;
-  bool samples_traces_;
+  bool samples_traces_, writes_into_trace_;
   SampledTrace sampled_;
   TraceClock conversion_;                  // of TIME_CONV
   std::map<uint32_t, uint8_t> trace_ids_;  // by CPU, as told while recording

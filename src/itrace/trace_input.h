@@ -66,6 +66,15 @@ struct LostTrace {
   uint32_t cpu, pid, tid;
 };
 
+/// From then on, a counter whose records go to the trace counts an event.
+struct AuxOutputId {
+  uint64_t time_ns;
+  uint32_t cpu, tid;
+  uint64_t counter;
+  EventId event;
+  uint64_t id;  // of its samples
+};
+
 enum class Tracer : uint8_t { kIntelPt, kCoreSight, kIntelBts, kArmSpe };
 
 struct TraceInput {
@@ -85,6 +94,9 @@ struct TraceInput {
   std::vector<TraceQueue> queues;
   std::vector<TaskSwitch> switches;  // by CPU and time
   std::vector<LostTrace> lost;
+  std::vector<AuxOutputId> aux_output_ids;
+  /// Events with `aux_output` that the recording has samples of outside of the trace.
+  std::vector<EventId> sampled_aux_output;
 };
 
 /// From the recorded processor's time stamp counter to the kernel's clock, as TIME_CONV tells; no

@@ -21,7 +21,7 @@ class TraceRecords final : public RecordRewriter {
       case abi::kRecordItraceStart:
         return true;
       case abi::kRecordSample:
-        if (!record.event.valid() || !itrace::is_synthesized(events_[record.event])) return strips_;
+        if (!record.event.valid() || !itrace::is_of_trace(events_[record.event])) return strips_;
         return without_flags(view, out);
       default:
         return false;

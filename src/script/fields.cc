@@ -256,7 +256,7 @@ Result<std::vector<FieldSet>> FieldSelection::fields_for(const EventTable& event
   for (const EventDesc& event : events.all()) branch_filters |= event.attr.branch_sample_type;
   std::array<FieldSet, kOutputKinds> fields;
   // The event of a trace lacks what the samples made of it have.
-  bool has_traces = std::ranges::any_of(events.all(), itrace::is_synthesized);
+  bool has_traces = std::ranges::any_of(events.all(), itrace::is_of_trace);
   for (size_t i = 0; i < kOutputKinds; ++i) {
     Kind kind = kinds_[i];
     if (has_traces) kind.wanted = {};
