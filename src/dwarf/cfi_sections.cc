@@ -10,6 +10,19 @@
 namespace sonde {
 namespace {
 
+// arm64's PLT: System V ABI for the Arm 64-bit Architecture.
+constexpr uint8_t kArm64StackPointer = 31, kArm64LinkRegister = 30;
+constexpr uint32_t kInstructionBytes = 4;
+constexpr uint64_t kFirstPltEntry = 32;
+constexpr uint32_t kPltPush = 0xa9bf7bf0;  // stp x16, x30, [sp, #-16]!
+/// The stack is as the caller left it.
+constexpr uint8_t kPltInitial[] = {DW_CFA_def_cfa, kArm64StackPointer, 0};
+/// After the push, which is the first instruction, or comes after one that marks a branch target.
+constexpr uint8_t kPltPushedFirst[] = {DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16,
+                                       DW_CFA_offset | kArm64LinkRegister, 1};
+constexpr uint8_t kPltPushedSecond[] = {DW_CFA_advance_loc | 2, DW_CFA_def_cfa_offset, 16,
+                                        DW_CFA_offset | kArm64LinkRegister, 1};
+
 /// Where .eh_frame has the entry of the code at an address, by the sorted table of .eh_frame_hdr
 /// (Linux Standard Base, "The .eh_frame_hdr section"). Nullopt if there is none, or the table has
 /// another form than linkers write.
@@ -84,6 +97,34 @@ std::vector<FunctionRange> CfiSections::functions() const {
   auto repeated = std::ranges::unique(found, {}, &FunctionRange::start);
   found.erase(repeated.begin(), repeated.end());
   return found;
+}
+
+CfiSection arm64_plt_information(const ElfFile& object) {
+  CfiSection information;
+  if (object.machine() != EM_AARCH64) return information;
+  CfiCommon& common = information.commons.emplace_back();
+  common.code_alignment = kInstructionBytes;
+  common.data_alignment = -8;
+  common.return_register = kArm64LinkRegister;
+  common.program = std::as_bytes(std::span(kPltInitial));
+  for (const ElfSection& section : object.sections()) {
+    if (section.type != SHT_PROGBITS || (section.name != ".plt" && section.name != ".iplt"))
+      continue;
+    uint64_t start = section.addr, end = section.addr + section.size;
+    if (end < start) continue;
+    Bytes code = object.content(section);
+    auto is_push = [&](size_t number) {
+      return code.size() >= kFirstPltEntry &&
+             load<uint32_t>(&code[number * kInstructionBytes], ByteOrder::kLittle) == kPltPush;
+    };
+    if (is_push(0) || is_push(1)) {
+      std::span program = is_push(0) ? std::span(kPltPushedFirst) : std::span(kPltPushedSecond);
+      information.entries.push_back({start, start + kFirstPltEntry, 0, std::as_bytes(program)});
+      start += kFirstPltEntry;
+    }
+    if (start < end) information.entries.push_back({start, end, 0, {}});
+  }
+  return information;
 }
 
 }  // namespace sonde

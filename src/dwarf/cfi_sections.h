@@ -44,4 +44,9 @@ class CfiSections {
   std::vector<CfiSection> sections_;
 };
 
+/// Call frame information for the PLT of an arm64 object, for which linkers write none. As if they
+/// had: an entry jumps, so its caller's address is in x30; only the first, which calls the
+/// resolver, pushes that. Empty for other machines.
+[[nodiscard]] CfiSection arm64_plt_information(const ElfFile& object);
+
 }  // namespace sonde

@@ -151,8 +151,10 @@ class CfiTableBuilder {
 
 CfiTable CfiTable::build(const ElfFile& object, const ElfFile* debug) {
   CfiSections information(object, debug);
-  return CfiTableBuilder(object.machine() == EM_AARCH64)
-      .build(information.sections(), object.order());
+  bool is_arm64 = object.machine() == EM_AARCH64;
+  std::vector<CfiSection> sections(information.sections().begin(), information.sections().end());
+  if (is_arm64) sections.push_back(arm64_plt_information(object));
+  return CfiTableBuilder(is_arm64).build(sections, object.order());
 }
 
 CfiTable CfiTable::build(std::span<const CfiSection::Source> sources, bool is_arm64) {

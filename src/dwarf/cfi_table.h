@@ -26,14 +26,15 @@ namespace sonde {
 class CfiTable {
  public:
   /// Uses the object as it ran and, for code that it does not cover, its separate debug file, if
-  /// there is one. Code farther than 4 GiB from the first is left out.
+  /// there is one. On arm64 the PLT, which linkers do not describe, has rules, too. Code farther
+  /// than 4 GiB from the first is left out.
   static CfiTable build(const ElfFile& object, const ElfFile* debug);
 
   /// From standalone sections, all in the same byte order.
   static CfiTable build(std::span<const CfiSection::Source> sources, bool is_arm64);
 
   /// The table serialized for the disk cache. `kPackedVersion` changes with the format.
-  static constexpr uint32_t kPackedVersion = 1;
+  static constexpr uint32_t kPackedVersion = 2;
   [[nodiscard]] std::vector<std::byte> pack() const;
   /// The inverse; nullopt if the bytes are invalid.
   static std::optional<CfiTable> unpack(Bytes bytes);

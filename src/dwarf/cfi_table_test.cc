@@ -1,6 +1,7 @@
 #include "dwarf/cfi_table.h"
 
 #include <dwarf.h>
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include "dwarf/cfi_expression.h"
@@ -223,6 +224,42 @@ TEST(CfiTable, ForArm64SignedReturnsAreKnown) {
   EhFrame frames;
   frames.entry(kText, 16, {DW_CFA_advance_loc | 4, 0x2d});
   EXPECT_EQ(frames.table().bad_entries(), 1U) << "of SPARC, on x86";
+}
+
+CfiTable table_of_plt(std::initializer_list<uint32_t> words) {
+  ByteBuilder code(ByteOrder::kLittle);
+  for (uint32_t word : words) code.u32(word);
+  while (code.size() < 80) code.u32(0xd503201f);  // nop
+  ElfBuilder elf(true, ByteOrder::kLittle, EM_AARCH64);
+  elf.section(".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, kText,
+              std::string(as_text(code.view())));
+  auto file = ElfFile::own(elf.build(), "test");
+  EXPECT_TRUE(file.has_value());
+  return CfiTable::build(*file, nullptr);
+}
+
+TEST(CfiTable, Arm64sPltLeavesTheReturnAddressInItsRegister) {
+  constexpr uint8_t kLinkRegister = 30;
+  constexpr uint32_t kPush = 0xa9bf7bf0, kBranchTarget = 0xd503245f;
+  for (uint64_t push : {0, 4}) {
+    CfiTable table = push == 0 ? table_of_plt({kPush}) : table_of_plt({kBranchTarget, kPush});
+    for (uint64_t at : {push, uint64_t{32}, uint64_t{76}}) {
+      const UnwindRule* rule = table.find(ElfAddr(kText + at));
+      ASSERT_NE(rule, nullptr) << at;
+      EXPECT_EQ(rule->cfa_register, 31) << at;
+      EXPECT_EQ(rule->cfa_value, 0) << at;
+      EXPECT_EQ(rule->return_register, kLinkRegister);
+      EXPECT_EQ(rule->saved_count, 0) << at;
+    }
+    const UnwindRule* pushed = table.find(ElfAddr(kText + push + 4));
+    ASSERT_NE(pushed, nullptr);
+    EXPECT_EQ(pushed->cfa_value, 16);
+    ASSERT_NE(saved(table, *pushed, kLinkRegister), nullptr);
+    EXPECT_EQ(saved(table, *pushed, kLinkRegister)->value, -8);
+    EXPECT_EQ(table.find(ElfAddr(kText + 80)), nullptr);
+  }
+  // Without a first entry there are only those that jump.
+  EXPECT_EQ(table_of_plt({}).find(ElfAddr(kText + 8))->cfa_value, 0);
 }
 
 class Memory final : public FrameMemory {

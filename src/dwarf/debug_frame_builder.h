@@ -25,6 +25,16 @@ class DebugFrameBuilder {
            DW_CFA_offset | return_register, 1});
     });
   }
+  /// On arm64 it is in x30, and nothing is on the stack.
+  static DebugFrameBuilder for_arm64() {
+    constexpr int kStackPointer = 31, kLinkRegister = 30;
+    DebugFrameBuilder frames;
+    frames.entry([&] {
+      frames.out_.u32(UINT32_MAX);
+      frames.put({1, 0, 1, 0x78, kLinkRegister, DW_CFA_def_cfa, kStackPointer, 0});
+    });
+    return frames;
+  }
   void function(uint64_t start, std::initializer_list<int> program) {
     entry([&] {
       out_.u32(0);
@@ -38,6 +48,7 @@ class DebugFrameBuilder {
   static constexpr uint64_t kFunctionBytes = 0x100;
 
  private:
+  DebugFrameBuilder() = default;
   template <typename Body>
   void entry(Body body) {
     size_t start = out_.size();

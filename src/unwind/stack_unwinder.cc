@@ -208,6 +208,7 @@ class StackUnwinder::Frame {
     std::optional<uint64_t> back = stack_.read(frame + word_bytes, word_bytes);
     if (!next_frame || !back) return ChainEnd::kStackCopy;
     if (*back == 0) return ChainEnd::kOutermost;
+    if (machine_.has_link_register) *back &= kUserAddressBits;  // it may be signed
     if (!code.find(*back - 1).is_mapped) return ChainEnd::kNoRule;
     FrameRegisters caller = registers;
     caller.set(machine_.frame_pointer, *next_frame);
