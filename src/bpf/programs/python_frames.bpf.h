@@ -11,7 +11,8 @@
 // calls preserve, or on its stack. A native frame of that function which has neither has not begun
 // to run the frame, or is done with it.
 //
-// Included by stack_walk.bpf.c, after read_word().
+// x86-64 only: where a thread's pthread_t is, and which registers calls preserve. Included by
+// stack_walk.bpf.c, after read_word().
 #pragma once
 
 enum { PYTHON_OWNED_BY_STACK = 3 };  // pycore_frame.h: FRAME_OWNED_BY_CSTACK
@@ -225,7 +226,7 @@ static __u64 first_thread_state(const struct python_layout* layout, __u64 runtim
 __noinline int begin_python(struct python_walk* p, __u32 object, __u64 base) {
   __u32 index = object - 1;
   struct python_layout* layout = bpf_map_lookup_elem(&pythons, &index);
-  if (!p || !layout) return 0;
+  if (is_arm64 || !p || !layout) return 0;
   struct task_struct___thread* task = (struct task_struct___thread*)bpf_get_current_task_btf();
   p->object = object;
   p->is_one_frame = layout->activation == PYTHON_ONE_FRAME;

@@ -36,10 +36,14 @@ static _Bool put_stack(void* context, void* carriers, const struct walk_chain* c
                             (void*)(start + (__u64)pieces * WALK_COPY_PIECE)))
       break;
   if (pieces == 0) return 0;
+  // The verifier of Linux 6.1 does not know that the loop bounds it.
+  __u64 bytes = (__u64)pieces * WALK_COPY_PIECE;
+  asm volatile("" : "+r"(bytes));
+  if (bytes > sizeof copy->stack) return 0;
   __builtin_memcpy(copy->header, chain, WALK_CHAIN_HEADER);
   struct walk_chain* header = (struct walk_chain*)copy->header;
   header->count = 0;
-  header->stack_bytes = pieces * WALK_COPY_PIECE;
-  return bpf_perf_event_output(context, carriers, CURRENT_CPU, copy,
-                               WALK_CHAIN_HEADER + (__u64)pieces * WALK_COPY_PIECE) == 0;
+  header->stack_bytes = (__u32)bytes;
+  return bpf_perf_event_output(context, carriers, CURRENT_CPU, copy, WALK_CHAIN_HEADER + bytes) ==
+         0;
 }

@@ -9,17 +9,19 @@
 #include <bpf/bpf_helpers.h>
 
 #include "python_frames.h"
+#include "sample_context.h"
 #include "stack_copy.h"
 #include "stack_walk.h"
 #include "sum_maps.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-enum { REG_FP = 6, REG_SP = 7, REG_IP = 16 };
-enum { NODE_WORDS = 32, MOST_LEVELS = 8, NODE_MASK = 255, PAGE_SHIFT = 12, VM_EXECUTABLE = 4 };
+enum { NODE_WORDS = 32, MOST_LEVELS = 8, NODE_MASK = 255, VM_EXECUTABLE = 4 };
 enum { LEAF_NODE = 1, RANGE_NODE = 2, ARANGE_NODE = 3 };
 enum { MAPPINGS = 8, REQUEST_BYTES = 1 << 16, SEARCH_STEPS = 25, MOST_PARENTS = 32 };
-enum { USER_CODE_64 = 0x33, USER_MODE = 3, MOST_FRAME_BYTES = 16 << 20 };
+enum { USER_CODE_64 = 0x33, ARM64_IS_32_BIT = 0x10, MOST_FRAME_BYTES = 16 << 20 };
+
+const volatile struct walk_machine machine = {};
 
 struct maple_range_64 {
   unsigned long pivot[15];
@@ -34,6 +36,7 @@ struct maple_tree {
 } KERNEL_TYPE;
 struct mm_struct___walk {
   struct maple_tree mm_mt;
+  unsigned long task_size;
   struct {
     void* vdso;
   } context;
@@ -60,15 +63,13 @@ struct vm_area_struct {
   struct file* vm_file;
 } KERNEL_TYPE;
 
-/// x86's registers, and the beginning of a perf_event program's context, which are the same.
-struct pt_regs {
+struct x86_registers {
   unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
 };
-struct bpf_perf_event_data {
-  struct pt_regs regs;
-  __u64 sample_period;
-  __u64 addr;
-};
+/// What the context of a sampling event really is: see sample_tests.h.
+struct bpf_perf_event_data_kern {
+  void* regs;
+} KERNEL_TYPE;
 
 static _Bool read_word(__u64 address, __u64* word) {
   return bpf_probe_read_user(word, sizeof *word, (void*)address) == 0;
@@ -86,11 +87,13 @@ struct mapping {
 enum { NO_MAPPING, HAS_FILE, NO_FILE };
 
 struct walk {
-  __u64 value[32];   // of a register, or the address where it was saved
+  __u64 value[WALK_REGISTERS];  // of a register, or the address where it was saved
   __u32 known;       // a bit per register
   __u32 in_memory;   // likewise: `value` is an address
   __u64 root;        // of the tree of mappings
   __u64 vdso;
+  __u64 address_bits;   // that a user address can have; arm64 signs return addresses above them
+  __u64 ip;
   __u64 stack_pointer;  // of the innermost frame
   __u32 is_exact;    // the place is where the thread was, rather than where a call returns to
   __u32 found;       // the mapping that find_mapping() found
@@ -247,7 +250,7 @@ __noinline int find_mapping(struct walk* w, __u64 address) {
   found->key.device = found->key.is_generated = 0;
   if (file) {
     read_key(file, &found->key);
-    found->file_offset = (__u64)BPF_CORE_READ(area, vm_pgoff) << PAGE_SHIFT;
+    found->file_offset = (__u64)BPF_CORE_READ(area, vm_pgoff) << machine.page_shift;
     found->kind = HAS_FILE;
   } else {
     found->file_offset = 0;
@@ -298,6 +301,10 @@ static void request(struct walk_request* message, __u32 state) {
 
 enum { GOES_ON = -1 };
 
+static void return_to(struct walk* w, __u64 address) {
+  w->ip = is_arm64 ? address & w->address_bits : address;
+}
+
 /// Becomes the caller's frame by a rule. Returns GOES_ON, or why there is none.
 __noinline int by_rule(struct walk* w, __u32 number) {
   struct walk_rule* rule = bpf_map_lookup_elem(&rules, &number);
@@ -310,12 +317,12 @@ __noinline int by_rule(struct walk* w, __u32 number) {
   if (rule->cfa == WALK_CFA_DEREF) {
     if (!read_word(cfa, &cfa)) return WALK_NO_MEMORY;
     cfa += (__u64)(__s64)rule->extra;
-  } else if (rule->cfa == WALK_CFA_PLT && (w->value[REG_IP] & 15) >= (__u64)rule->extra) {
+  } else if (rule->cfa == WALK_CFA_PLT && (w->ip & 15) >= (__u64)rule->extra) {
     cfa += 8;
   }
   // Rules refer to this frame's registers, some of which are about to change.
-  if (rule->base < REG_IP && !value_of(w, rule->base, &base)) return WALK_BAD_FRAME;
-  set_value(w, REG_SP, cfa);
+  if (rule->base != WALK_NO_BASE && !value_of(w, rule->base, &base)) return WALK_BAD_FRAME;
+  set_value(w, machine.stack_pointer, cfa);
   for (__u32 i = 0; i < WALK_MOST_SAVED; ++i) {
     if (i >= rule->saved_count) break;
     struct walk_saved* saved = &rule->saved[i];
@@ -327,9 +334,10 @@ __noinline int by_rule(struct walk* w, __u32 number) {
     else
       set_value(w, saved->reg, sum);
   }
-  __u64 ip;
-  if (!value_of(w, REG_IP, &ip)) return WALK_NO_MEMORY;
-  set_value(w, REG_IP, ip);
+  __u64 back;
+  if (!value_of(w, machine.return_address, &back)) return WALK_NO_MEMORY;
+  return_to(w, back);
+  set_value(w, machine.return_address, w->ip);
   w->is_exact = rule->flags & WALK_SIGNAL_FRAME;
   return GOES_ON;
 }
@@ -338,22 +346,44 @@ __noinline int by_rule(struct walk* w, __u32 number) {
 __noinline int by_frame_pointer(struct walk* w) {
   if (!w) return WALK_NO_RULE;
   __u64 frame, sp, next, back;
-  if (!value_of(w, REG_FP, &frame) || !value_of(w, REG_SP, &sp)) return WALK_NO_RULE;
+  if (!value_of(w, machine.frame_pointer, &frame) || !value_of(w, machine.stack_pointer, &sp)) return WALK_NO_RULE;
   if (frame == 0) return WALK_OUTERMOST;
   if (frame < sp || frame % 8 != 0 || frame - sp > MOST_FRAME_BYTES) return WALK_NO_RULE;
   if (!read_word(frame, &next) || !read_word(frame + 8, &back)) return WALK_NO_MEMORY;
   if (back == 0) return WALK_OUTERMOST;
-  if (find_mapping(w, back - 1) == NO_MAPPING) return WALK_NO_RULE;
-  set_value(w, REG_FP, next);
-  set_value(w, REG_SP, frame + 16);
-  set_value(w, REG_IP, back);
+  __u64 ip = w->ip;
+  return_to(w, back);
+  if (find_mapping(w, w->ip - 1) == NO_MAPPING) {
+    w->ip = ip;
+    return WALK_NO_RULE;
+  }
+  set_value(w, machine.frame_pointer, next);
+  set_value(w, machine.stack_pointer, frame + 16);
   w->is_exact = 0;
+  return GOES_ON;
+}
+
+/// arm64's kernel gives no rule for the function in its vDSO to which signal handlers return, so that nobody takes it for a called
+/// one. The interrupted registers are in the signal frame, on top of the stack: struct rt_sigframe (arch/arm64/kernel/signal.c) is
+/// a siginfo, then a ucontext, whose mcontext has x0 to x30, sp and pc after the fault's address.
+__noinline int by_signal_frame(struct walk* w) {
+  enum { REGISTERS = 128 + 176 + 8 };
+  if (!w || !is_arm64) return WALK_NO_RULE;
+  __u64 sp, ip;
+  if (!value_of(w, machine.stack_pointer, &sp)) return WALK_BAD_FRAME;
+  sp += REGISTERS;
+  if (!read_word(sp + WALK_REGISTERS * 8, &ip)) return WALK_NO_MEMORY;
+  if (find_mapping(w, ip) == NO_MAPPING) return WALK_NO_RULE;
+  for (__u32 i = 0; i < WALK_REGISTERS; ++i) w->value[i] = sp + i * 8;
+  w->known = w->in_memory = ~0u;
+  w->ip = ip;
+  w->is_exact = 1;
   return GOES_ON;
 }
 
 /// Registers that calls preserve, as they are in this frame.
 static void keep_registers(struct walk* w) {
-  const __u32 preserved[LOOP_REGISTERS] = {3, REG_FP, 12, 13, 14, 15};
+  const __u32 preserved[LOOP_REGISTERS] = {3, 6, 12, 13, 14, 15};  // of x86-64
   w->python.kept_in_memory = 0;
   for (__u32 i = 0; i < LOOP_REGISTERS; ++i) {
     __u32 bit = 1u << preserved[i];
@@ -385,7 +415,9 @@ static int go_up(struct walk* w, __u64 place) {
     object->used_ns = bpf_ktime_get_ns();
     rule = find_rule(object->table, object->row_count, (__u32)(place - mapping->start + mapping->file_offset));
   }
-  return rule == 0 ? by_frame_pointer(w) : by_rule(w, rule);
+  if (rule != 0) return by_rule(w, rule);
+  if (is_arm64 && mapping->start == w->vdso && by_signal_frame(w) == GOES_ON) return GOES_ON;
+  return by_frame_pointer(w);
 }
 
 /// One frame; returns 1 at the end of the chain.
@@ -400,9 +432,9 @@ static long step(__u32 index, void* context) {
     w->chain.count = (__u16)(index + 1);
     return 0;
   }
-  __u64 ip = w->value[REG_IP], sp, sp_after;
+  __u64 ip = w->ip, sp, sp_after;
   __u64 place = w->is_exact ? ip : ip - 1;
-  if (!value_of(w, REG_SP, &sp)) {
+  if (!value_of(w, machine.stack_pointer, &sp)) {
     w->chain.end = WALK_BAD_FRAME;
     return 1;
   }
@@ -419,11 +451,11 @@ static long step(__u32 index, void* context) {
   if (end == GOES_ON) {
     // Nothing called the code that a handler returns to: it is at its own start.
     if (w->is_exact) w->chain.addresses[slot] = ip;
-    if (w->value[REG_IP] == 0)
+    if (w->ip == 0)
       end = WALK_OUTERMOST;
-    else if (!value_of(w, REG_SP, &sp_after))
+    else if (!value_of(w, machine.stack_pointer, &sp_after))
       end = WALK_NO_MEMORY;
-    else if (w->value[REG_IP] == ip && sp_after == sp)
+    else if (w->ip == ip && sp_after == sp)
       end = WALK_BAD_FRAME;
     else {
       if (enter_activation(&w->python, place, sp, sp_after)) w->chain.addresses[slot] = next_frame(&w->python);
@@ -434,7 +466,10 @@ static long step(__u32 index, void* context) {
   return 1;
 }
 
-static void begin(struct walk* w, const struct pt_regs* regs) {
+/// In memory that is free until mappings are looked up: the stack is short where the walk is deepest.
+static _Bool begin_on_x86(struct walk* w, const void* saved, _Bool* is_32_bit) {
+  struct x86_registers* regs = (struct x86_registers*)w->node;
+  if (bpf_probe_read_kernel(regs, sizeof *regs, saved)) return 0;
   w->value[0] = regs->ax;
   w->value[1] = regs->dx;
   w->value[2] = regs->cx;
@@ -451,26 +486,32 @@ static void begin(struct walk* w, const struct pt_regs* regs) {
   w->value[13] = regs->r13;
   w->value[14] = regs->r14;
   w->value[15] = regs->r15;
-  w->value[REG_IP] = regs->ip;
+  w->value[16] = w->ip = regs->ip;
+  *is_32_bit = regs->cs != USER_CODE_64;
+  return 1;
+}
+
+/// x0 to x30 and sp have the numbers of their places.
+static _Bool begin_on_arm64(struct walk* w, const void* saved, _Bool* is_32_bit) {
+  __u64 place_and_state[2];
+  if (bpf_probe_read_kernel(w->value, sizeof w->value, saved)) return 0;
+  if (bpf_probe_read_kernel(place_and_state, sizeof place_and_state, (const char*)saved + ARM64_PC)) return 0;
+  w->ip = place_and_state[0];
+  *is_32_bit = (place_and_state[1] & ARM64_IS_32_BIT) != 0;
+  return 1;
 }
 
 /// Walks the thread's user stack. False if it has none: it belongs to the kernel.
-static _Bool walk_user_stack(struct bpf_perf_event_data* context, struct walk* w) {
+static _Bool walk_user_stack(void* context, struct walk* w) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct mm_struct___walk* mm = (struct mm_struct___walk*)BPF_CORE_READ(task, mm);
   if (!mm) return 0;
-  __u64 code_segment;
-  if ((context->regs.cs & USER_MODE) == USER_MODE) {
-    begin(w, &context->regs);
-    code_segment = context->regs.cs;
-  } else {
-    struct pt_regs saved;
-    if (bpf_probe_read_kernel(&saved, sizeof saved, (void*)bpf_task_pt_regs(task))) return 0;
-    begin(w, &saved);
-    code_segment = saved.cs;
-  }
+  _Bool is_32_bit;
+  const void* saved = is_in_user_mode(context) ? BPF_CORE_READ((struct bpf_perf_event_data_kern*)context, regs)
+                                               : (const void*)bpf_task_pt_regs(task);
+  if (!(is_arm64 ? begin_on_arm64(w, saved, &is_32_bit) : begin_on_x86(w, saved, &is_32_bit))) return 0;
   __u64 both = bpf_get_current_pid_tgid();
-  w->stack_pointer = w->value[REG_SP];
+  w->stack_pointer = w->value[machine.stack_pointer & 31];
   w->chain.pid = (__u32)(both >> 32);
   w->chain.tid = (__u32)both;
   w->chain.end = WALK_LIMIT;
@@ -478,22 +519,23 @@ static _Bool walk_user_stack(struct bpf_perf_event_data* context, struct walk* w
   w->chain.stack_bytes = 0;
   __builtin_memset(&w->chain.object, 0, sizeof w->chain.object);
   w->chain.object.is_generated = 1;
-  w->known = (1u << WALK_REGISTERS) - 1;
+  w->known = ~0u;
   w->in_memory = 0;
   w->is_exact = 1;
   w->next_slot = 0;
   w->root = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
   w->vdso = (__u64)BPF_CORE_READ(mm, context.vdso);
+  w->address_bits = BPF_CORE_READ(mm, task_size) - 1;
   w->python.object = 0;
   w->python.is_one_frame = 0;
   w->python.frame = 0;
   w->python.memory = (__u64)mm;
   for (__u32 i = 0; i < MAPPINGS; ++i) w->mappings[i].start = w->mappings[i].end = 0;
-  if (code_segment == USER_CODE_64) {
+  if (!is_32_bit) {
     bpf_loop(WALK_MOST_FRAMES, step, 0, 0);
   } else {
     w->chain.end = WALK_OTHER_MODE;
-    w->chain.addresses[0] = w->value[REG_IP];
+    w->chain.addresses[0] = w->ip;
     w->chain.count = 1;
   }
   return 1;
@@ -504,7 +546,7 @@ static _Bool is_for_readers(const struct walk* w) {
 }
 
 /// Writes the chain, or the stack, for the sample that the kernel writes next.
-static void write_walked(struct bpf_perf_event_data* context, struct walk* w) {
+static void write_walked(void* context, struct walk* w) {
   if (is_for_readers(w) && put_stack(context, &carriers, &w->chain, w->stack_pointer)) return;
   __u32 count = w->chain.count;
   if (count > WALK_MOST_FRAMES) return;
@@ -513,7 +555,7 @@ static void write_walked(struct bpf_perf_event_data* context, struct walk* w) {
 }
 
 SEC("perf_event")
-int walk_stack(struct bpf_perf_event_data* context) {
+int walk_stack(void* context) {
   struct walk* w = this_walk();
   if (w && walk_user_stack(context, w)) write_walked(context, w);
   return 1;
@@ -521,11 +563,11 @@ int walk_stack(struct bpf_perf_event_data* context) {
 
 /// Samples that only a reader can unwind are written one by one, and so are those that there is no room for.
 SEC("perf_event")
-int sum_stack(struct bpf_perf_event_data* context) {
+int sum_stack(void* context) {
   struct walk* w = this_walk();
   if (!w) return leave_to_kernel();
   __u32 odd = this_window();
-  struct stack_sum_key key = sum_key(context->regs.ip);
+  struct stack_sum_key key = sum_key(sampled_ip(context));
   key.event = (__u16)bpf_get_attach_cookie(context);
   _Bool has_room = 1, has_user = walk_user_stack(context, w);
   if (has_user) {
@@ -537,7 +579,7 @@ int sum_stack(struct bpf_perf_event_data* context) {
     }
   }
   if (has_room && sums_have_kernel) has_room = put_stack_of(context, 0, odd, &key.kernel_chain);
-  if (has_room && add_sum(&key, context->sample_period, &w->chain.object, odd)) return 0;
+  if (has_room && add_sum(&key, sampled_period(context), &w->chain.object, odd)) return 0;
   if (has_user) write_walked(context, w);
   return leave_to_kernel();
 }

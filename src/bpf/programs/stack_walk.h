@@ -3,12 +3,21 @@
 
 enum {
   WALK_MOST_FRAMES = 512,
-  WALK_REGISTERS = 17,   // DWARF's numbers; the last is the return address
+  WALK_REGISTERS = 32,   // that rules may refer to, of any processor
   WALK_MOST_SAVED = 17,  // in a rule
   WALK_RULES = 16384,    // distinct rules, of all objects; number 0: nothing is known
   WALK_OBJECTS = 16384,  // objects that are known, with and without a table
   WALK_TABLES = 8192,    // objects with a table
   WALK_MOST_ROWS = 1 << 24,
+};
+
+/// What the walker must know of the processor. Register numbers are DWARF's.
+struct walk_machine {
+  __u8 registers;  // that it has
+  __u8 stack_pointer, frame_pointer;
+  __u8 return_address;  // the register, or the column in its place, whose value in the caller it is
+  __u8 has_link_register;  // calls leave the address there: not every frame saves it
+  __u8 page_shift;
 };
 
 /// Why a chain ends.
@@ -66,6 +75,7 @@ enum walk_saved_how {
   WALK_IS_BASE,  // the second base register + value
   WALK_LOST,
 };
+enum { WALK_NO_BASE = 255 };
 enum { WALK_SIGNAL_FRAME = 1, WALK_IS_OUTERMOST = 2, WALK_NOT_EXPRESSIBLE = 4 };
 
 struct walk_saved {
@@ -78,7 +88,7 @@ struct walk_saved {
 struct walk_rule {
   __u8 cfa;
   __u8 cfa_base;  // register
-  __u8 base;      // register of WALK_AT_BASE and WALK_IS_BASE
+  __u8 base;      // register of WALK_AT_BASE and WALK_IS_BASE, or WALK_NO_BASE
   __u8 flags;
   __u32 saved_count;
   __s32 value;

@@ -125,9 +125,10 @@ static _Bool put_stack_of(void* context, __u64 space, __u32 odd, __u64* chain) {
   return *chain != 0;
 }
 
-/// Counts a sample; false if there is no room for another row. `object` may be null.
-static _Bool add_sum(struct stack_sum_key* key, __u64 period, const struct walk_object_key* object,
-                     __u32 odd) {
+/// Counts a sample; false if there is no room for another row. `object` may be null. A function of
+/// its own, because before Linux 6.13 all that are active share 512 bytes of stack.
+static __noinline _Bool add_sum(struct stack_sum_key* key, __u64 period,
+                                const struct walk_object_key* object, __u32 odd) {
   void* sums = odd ? (void*)&odd_sums : (void*)&even_sums;
   struct stack_sum* sum = bpf_map_lookup_elem(sums, key);
   if (!sum) {

@@ -15,6 +15,7 @@
 #include "bpf/bpf_log.h"
 #include "bpf/bpf_ring.h"
 #include "bpf/skeletons/stack_walk.skel.h"
+#include "bpf/unwinding/walk_machine.h"
 
 namespace sonde {
 namespace {
@@ -64,10 +65,17 @@ StackWalker::~StackWalker() = default;
 
 Result<StackWalker> StackWalker::open(const std::optional<StackSumOptions>& sums) {
   BpfLog log;
+  std::optional<walk_machine> machine = walk_machine_of(abi::host_arch());
+  if (!machine)
+    return fail(ErrorCode::kUnsupported,
+                "--call-graph bpf: the kernel part unwinds x86-64 and arm64: use --call-graph "
+                "dwarf");
   TRY(check_kernel());
   auto program = std::make_unique<Program>(stack_walk__open());
   stack_walk* skeleton = program->skeleton;
   if (skeleton == nullptr) return bpf_refused(log, "open", kStackWalker);
+  skeleton->rodata->is_arm64 = abi::host_arch() == abi::Arch::kArm64;
+  std::memcpy(&skeleton->rodata->machine, &*machine, sizeof *machine);
   program->counts = sums.has_value();
   if (sums) program->sums = sum_maps_of(*skeleton, *sums);
   bpf_program__set_autoload(skeleton->progs.walk_stack, !program->counts);

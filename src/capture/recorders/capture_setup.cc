@@ -69,10 +69,6 @@ Result<> check_terms(const EventList& events, const RecordOptions& options, Env&
 /// The walker writes to rings of CPUs that are read forward, and only sampling events run it.
 Result<> check_kernel_unwinding(const RecordOptions& options) {
   if (options.sampling.call_graph != CallGraphMode::kBpf) return {};
-  if (abi::host_arch() != abi::Arch::kX86_64)
-    return fail(ErrorCode::kUnsupported,
-                "--call-graph bpf: the kernel part unwinds x86-64 only so far: use --call-graph "
-                "dwarf");
   std::string_view other = options.sampling.overwrite           ? "--overwrite"
                            : options.target.per_thread          ? "--per-thread"
                            : options.sampling.kernel_callchains ? "--kernel-callchains"

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "abi/regs.h"
 #include "base/check.h"
 #include "perfdata/records/record.h"
 #include "perfdata/records/unwound_sample.h"
@@ -139,7 +140,7 @@ bool ChainJoiner::sample(Ring& ring, const RecordView& record) {
 /// The copy begins at a multiple of a piece; a stack copy of the kernel's at the stack pointer.
 bool ChainJoiner::join_copy(Ring& ring, const RecordView& record, const Sample& sample,
                             Bytes stack) {
-  constexpr uint32_t kStackPointer = 7;  // in perf_event's x86 numbering
+  static const unsigned kStackPointer = abi::stack_pointer(abi::host_arch()).value_or(0);
   std::optional<uint64_t> pointer = sample.regs_user.get(kStackPointer);
   if (!pointer) return false;
   size_t before = *pointer % WALK_COPY_PIECE;

@@ -197,11 +197,12 @@ void KernelUnwinding::report_python(std::string_view command, const RecordOption
         fmt::format("[ {} {}: {} Python functions are so long that not all of their lines are "
                     "known ]",
                     env.tool, command, figures.cut_tables));
+  std::string_view known = abi::host_arch() == abi::Arch::kX86_64 ? "CPython 3.8 to 3.13 are known"
+                                                                  : "that is done on x86-64 only";
   for (const std::string& name : tables_.unknown_interpreters())
     say(options, env,
-        fmt::format("[ {} {}: {}: its Python frames cannot be read: CPython 3.8 to "
-                    "3.13 are known ]",
-                    env.tool, command, name));
+        fmt::format("[ {} {}: {}: its Python frames cannot be read: {} ]", env.tool, command, name,
+                    known));
   if (options.verbose > 0 && figures.frames > 0)
     say(options, env,
         fmt::format("[ {} {}: {} Python frames ]", env.tool, command, figures.frames));

@@ -11,13 +11,14 @@
 namespace sonde {
 namespace {
 
-constexpr std::string_view kUsualDirectories[] = {"/lib/x86_64-linux-gnu",
-                                                  "/usr/lib/x86_64-linux-gnu",
-                                                  "/lib64",
-                                                  "/usr/lib64",
-                                                  "/lib",
-                                                  "/usr/lib",
-                                                  "/usr/local/lib"};
+#ifdef __aarch64__
+#define MULTIARCH "aarch64-linux-gnu"
+#else
+#define MULTIARCH "x86_64-linux-gnu"
+#endif
+constexpr std::string_view kUsualDirectories[] = {
+    "/lib/" MULTIARCH, "/usr/lib/" MULTIARCH, "/lib64", "/usr/lib64", "/lib",
+    "/usr/lib",        "/usr/local/lib"};
 constexpr size_t kMostEntries = 4096;
 
 std::string_view string_at(Bytes strings, uint64_t offset) {

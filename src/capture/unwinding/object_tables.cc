@@ -33,6 +33,11 @@ namespace {
 /// Rows of a table that takes some milliseconds to build: smaller ones are not cached on disk.
 constexpr size_t kWorthCaching = 20000;
 constexpr std::string_view kVdso = "[vdso]";
+#ifdef __aarch64__
+constexpr uint16_t kMachine = EM_AARCH64;
+#else
+constexpr uint16_t kMachine = EM_X86_64;
+#endif
 
 /// A device number as the kernel keeps it (MKDEV in linux/kdev_t.h).
 uint32_t kernel_device(uint32_t major, uint32_t minor) {
@@ -305,7 +310,7 @@ ObjectTables::Unwinding ObjectTables::read(const Object& object) const {
       {.path = object.path, .pids = {object.pid}, .inode = object.key.inode, .by_inode = true});
   if (!found.usable()) return result;
   const ElfFile& file = found.runtime ? *found.runtime : *found.symbols;
-  if (file.machine() != EM_X86_64) return result;
+  if (file.machine() != kMachine) return result;
   const ElfFile* debug = found.runtime && found.symbols ? &*found.symbols : nullptr;
   result.segments = found.segments();
   if (options_.interpreters) result.python = python_interpreter_of(file);
@@ -359,11 +364,15 @@ uint32_t ObjectTables::add_python(const Object& object, const Unwinding& unwindi
   auto [known, is_new] = pythons_.try_emplace(object.key, 0);
   if (!is_new) return known->second;
   std::optional<python_layout> layout = unwinding.python->layout;
+  if (kMachine != EM_X86_64) layout.reset();  // programs/python_frames.bpf.h
   if (layout)
     layout->loop_bytes = usual_frame_bytes(rows, rules_, layout->loop_start, layout->loop_end);
   if (!layout || next >= PYTHON_OBJECTS || !walker_.put_python(next, *layout)) {
-    unknown_interpreters_.push_back(
-        fmt::format("{} (CPython {})", object.path, unwinding.python->version_text()));
+    std::string name =
+        fmt::format("{} (CPython {})", object.path, unwinding.python->version_text());
+    // In an overlay, a file has two inodes.
+    if (std::ranges::find(unknown_interpreters_, name) == unknown_interpreters_.end())
+      unknown_interpreters_.push_back(name);
     return 0;
   }
   return known->second = next + 1;

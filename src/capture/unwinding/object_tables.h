@@ -30,6 +30,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "bpf/unwinding/stack_walker.h"
+#include "bpf/unwinding/walk_machine.h"
 #include "capture/unwinding/chain_joiner.h"
 #include "capture/unwinding/interpreters/python_layout.h"
 #include "capture/unwinding/walk_table.h"
@@ -107,7 +108,7 @@ class ObjectTables {
   ObjectFinder finder_;
   mutable std::mutex mutex_;
   std::map<walk_object_key, Object, ObjectOrder> objects_;
-  WalkRules rules_;
+  WalkRules rules_{*walk_machine_of(abi::host_arch())};
   size_t rules_put_ = 1;
   std::deque<uint32_t> free_slots_;  // those used last come last: a walk may still be in them
   std::map<walk_object_key, uint32_t, ObjectOrder> pythons_;

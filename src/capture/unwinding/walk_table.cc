@@ -9,8 +9,6 @@
 namespace sonde {
 namespace {
 
-constexpr uint8_t kReturnAddress = WALK_REGISTERS - 1, kNoBase = UINT8_MAX;
-
 /// DWARF 5, section 7.7.1.
 enum Opcode : uint8_t {
   kDeref = 0x06,
@@ -29,11 +27,11 @@ struct RegisterSum {
   uint8_t reg;
   int32_t offset;
 };
-std::optional<RegisterSum> register_sum(ByteCursor& in) {
+std::optional<RegisterSum> register_sum(ByteCursor& in, const walk_machine& machine) {
   if (in.left() == 0) return std::nullopt;
   auto number = static_cast<uint8_t>(in.u8() - kRegister);
   int64_t offset = sleb128(in);
-  if (number >= WALK_REGISTERS || offset != static_cast<int32_t>(offset) || !in.ok())
+  if (number >= machine.registers || offset != static_cast<int32_t>(offset) || !in.ok())
     return std::nullopt;
   return RegisterSum{number, static_cast<int32_t>(offset)};
 }
@@ -43,11 +41,12 @@ std::optional<uint8_t> literal(ByteCursor& in) {
   return in.ok() && number < kNumbers ? std::optional(number) : std::nullopt;
 }
 
-/// What follows "rsp + offset" for PLT entries: 8 more after the entry's push, which is at the same
-/// byte of each entry of 16 bytes: (rip & 15) >= N, shifted by 3.
-std::optional<uint8_t> plt_position(ByteCursor& in) {
-  std::optional<RegisterSum> ip = register_sum(in);
-  if (!ip || ip->reg != kReturnAddress || ip->offset != 0) return std::nullopt;
+/// What follows "rsp + offset" for x86's PLT entries: 8 more after the entry's push, which is at
+/// the same byte of each entry of 16 bytes: (rip & 15) >= N, shifted by 3.
+std::optional<uint8_t> plt_position(ByteCursor& in, const walk_machine& machine) {
+  std::optional<RegisterSum> ip = register_sum(in, machine);
+  if (!ip || ip->reg != machine.return_address || machine.has_link_register || ip->offset != 0)
+    return std::nullopt;
   if (literal(in) != 15 || in.u8() != kAnd) return std::nullopt;
   std::optional<uint8_t> position = literal(in);
   if (!position || in.u8() != kGreaterOrEqual || literal(in) != 3 || in.u8() != kShiftLeft)
@@ -55,16 +54,16 @@ std::optional<uint8_t> plt_position(ByteCursor& in) {
   return in.u8() == kPlus && in.ok() && in.left() == 0 ? position : std::nullopt;
 }
 
-bool set_cfa(Bytes expression, walk_rule& rule) {
+bool set_cfa(Bytes expression, const walk_machine& machine, walk_rule& rule) {
   ByteCursor in(expression);
-  std::optional<RegisterSum> sum = register_sum(in);
+  std::optional<RegisterSum> sum = register_sum(in, machine);
   if (!sum) return false;
   rule.cfa_base = sum->reg;
   rule.value = sum->offset;
   rule.cfa = WALK_CFA_PLUS;
   if (in.left() == 0) return true;
   ByteCursor rest = in;
-  if (std::optional<uint8_t> position = plt_position(rest)) {
+  if (std::optional<uint8_t> position = plt_position(rest, machine)) {
     rule.cfa = WALK_CFA_PLT;
     rule.extra = *position;
     return true;
@@ -80,13 +79,13 @@ bool set_cfa(Bytes expression, walk_rule& rule) {
 
 /// Refers to a register other than the CFA; there is one per rule.
 bool set_base(uint8_t reg, walk_rule& rule) {
-  if (rule.base != kNoBase && rule.base != reg) return false;
+  if (rule.base != WALK_NO_BASE && rule.base != reg) return false;
   rule.base = reg;
   return true;
 }
 
-bool set_saved(const CfiTable& table, const SavedRegister& from, walk_rule& rule,
-               walk_saved& saved) {
+bool set_saved(const CfiTable& table, const SavedRegister& from, const walk_machine& machine,
+               walk_rule& rule, walk_saved& saved) {
   saved.reg = from.reg;
   saved.value = from.value;
   switch (from.how) {
@@ -99,12 +98,12 @@ bool set_saved(const CfiTable& table, const SavedRegister& from, walk_rule& rule
     case SavedAs::kInRegister:
       saved.how = WALK_IS_BASE;
       saved.value = 0;
-      return from.value >= 0 && from.value < WALK_REGISTERS &&
+      return from.value >= 0 && from.value < machine.registers &&
              set_base(static_cast<uint8_t>(from.value), rule);
     case SavedAs::kExpression:
     case SavedAs::kValueExpression: {
       ByteCursor in(table.expression(from.value));
-      std::optional<RegisterSum> sum = register_sum(in);
+      std::optional<RegisterSum> sum = register_sum(in, machine);
       if (!sum || in.left() > 0) return false;
       saved.how = from.how == SavedAs::kExpression ? WALK_AT_BASE : WALK_IS_BASE;
       saved.value = sum->offset;
@@ -122,38 +121,38 @@ bool set_saved(const CfiTable& table, const SavedRegister& from, walk_rule& rule
 walk_rule end_of_chain(uint8_t why) {
   walk_rule rule{};
   rule.flags = why;
-  rule.base = kNoBase;
+  rule.base = WALK_NO_BASE;
   return rule;
 }
 
 }  // namespace
 
-walk_rule walk_rule_of(const CfiTable& table, const UnwindRule& from) {
+walk_rule walk_rule_of(const CfiTable& table, const UnwindRule& from, const walk_machine& machine) {
   const walk_rule not_expressible = end_of_chain(WALK_NOT_EXPRESSIBLE);
   walk_rule rule = end_of_chain(from.is_signal_frame ? WALK_SIGNAL_FRAME : 0);
-  if (from.return_register != kReturnAddress) return not_expressible;
+  if (from.return_register != machine.return_address) return not_expressible;
   if (from.cfa_from == CfaFrom::kExpression) {
-    if (!set_cfa(table.expression(from.cfa_value), rule)) return not_expressible;
+    if (!set_cfa(table.expression(from.cfa_value), machine, rule)) return not_expressible;
   } else {
-    if (from.cfa_register >= WALK_REGISTERS) return not_expressible;
+    if (from.cfa_register >= machine.registers) return not_expressible;
     rule.cfa_base = from.cfa_register;
     rule.value = from.cfa_value;
   }
-  bool finds_return = false;
+  bool finds_return = machine.has_link_register != 0;
   for (const SavedRegister& saved : table.saved(from)) {
-    if (saved.reg >= WALK_REGISTERS || saved.how == SavedAs::kSame) continue;
-    if (saved.reg == kReturnAddress && saved.how == SavedAs::kUndefined)
-      return end_of_chain(WALK_IS_OUTERMOST);
+    if (saved.reg >= machine.registers || saved.how == SavedAs::kSame) continue;
+    bool is_return = saved.reg == machine.return_address;
+    if (is_return && saved.how == SavedAs::kUndefined) return end_of_chain(WALK_IS_OUTERMOST);
     if (rule.saved_count == WALK_MOST_SAVED ||
-        !set_saved(table, saved, rule, rule.saved[rule.saved_count]))
+        !set_saved(table, saved, machine, rule, rule.saved[rule.saved_count]))
       return not_expressible;
     ++rule.saved_count;
-    finds_return |= saved.reg == kReturnAddress;
+    finds_return |= is_return;
   }
   return finds_return ? rule : not_expressible;
 }
 
-WalkRules::WalkRules() {
+WalkRules::WalkRules(const walk_machine& machine) : machine_(machine) {
   rules_.push_back(walk_rule{});
   (void)number_of(end_of_chain(WALK_NOT_EXPRESSIBLE));
 }
@@ -185,7 +184,8 @@ std::vector<walk_row> walk_rows(const CfiTable& table, const SegmentMap& segment
   pieces.reserve(table.row_count());
   table.for_each_row([&](ElfAddr start, const UnwindRule* rule) {
     auto [known, is_new] = numbers.try_emplace(rule, 0);
-    if (is_new && rule != nullptr) known->second = rules.number_of(walk_rule_of(table, *rule));
+    if (is_new && rule != nullptr)
+      known->second = rules.number_of(walk_rule_of(table, *rule, rules.machine()));
     pieces.push_back({start.value, known->second});
   });
   std::vector<ElfSegment> code;
@@ -213,7 +213,6 @@ std::vector<walk_row> walk_rows(const CfiTable& table, const SegmentMap& segment
 
 uint32_t usual_frame_bytes(std::span<const walk_row> rows, const WalkRules& rules, uint64_t start,
                            uint64_t end) {
-  constexpr uint8_t kStackPointer = 7;
   std::map<uint32_t, uint64_t> code_bytes;  // by rule
   auto row = std::ranges::upper_bound(rows, start, {}, &walk_row::start);
   if (row != rows.begin()) --row;
@@ -224,7 +223,8 @@ uint32_t usual_frame_bytes(std::span<const walk_row> rows, const WalkRules& rule
   auto usual = std::ranges::max_element(code_bytes, {}, [](const auto& one) { return one.second; });
   if (usual == code_bytes.end()) return 0;
   const walk_rule& rule = rules.added(usual->first).front();
-  bool is_counted = rule.cfa == WALK_CFA_PLUS && rule.cfa_base == kStackPointer && rule.value > 0;
+  bool is_counted =
+      rule.cfa == WALK_CFA_PLUS && rule.cfa_base == rules.machine().stack_pointer && rule.value > 0;
   return is_counted ? static_cast<uint32_t>(rule.value) : 0;
 }
 

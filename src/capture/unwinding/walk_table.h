@@ -2,7 +2,7 @@
 // (bpf/unwinding/stack_walker.h): rows by file offset, and rules that all objects share, of which a
 // machine has a few thousand.
 //
-//   WalkRules rules;
+//   WalkRules rules(*walk_machine_of(abi::host_arch()));
 //   std::vector<walk_row> rows = walk_rows(table, segments, rules);
 //   … rules.added(known) …                rules that the walker does not have yet
 //
@@ -28,7 +28,8 @@ namespace sonde {
 
 class WalkRules {
  public:
-  WalkRules();
+  explicit WalkRules(const walk_machine& machine);
+  [[nodiscard]] const walk_machine& machine() const { return machine_; }
   /// The rule's number. When there is no room for another one: that of the rule that ends chains.
   uint32_t number_of(const walk_rule& rule);
   /// Adds another object's rules, and gives its rows the numbers that they have here.
@@ -41,14 +42,16 @@ class WalkRules {
 
  private:
   static constexpr uint32_t kNotExpressible = 1;
+  walk_machine machine_;
   std::vector<walk_rule> rules_;  // 0: nothing is known
   std::map<std::string, uint32_t, std::less<>> numbers_;
 };
 
-/// A rule of an x86-64 object, as the walker understands it.
-[[nodiscard]] walk_rule walk_rule_of(const CfiTable& table, const UnwindRule& rule);
+/// A rule of an object for this machine, as the walker understands it.
+[[nodiscard]] walk_rule walk_rule_of(const CfiTable& table, const UnwindRule& rule,
+                                     const walk_machine& machine);
 
-/// The rows of an x86-64 object's executable segments, by file offset.
+/// The rows of an object's executable segments, by file offset.
 [[nodiscard]] std::vector<walk_row> walk_rows(const CfiTable& table, const SegmentMap& segments,
                                               WalkRules& rules);
 
