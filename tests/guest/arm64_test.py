@@ -6,18 +6,24 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
 import guest_run
 import inside
 import stop_cases
+from both_chains import kind_of, walked_chains
 
 SONDE = os.environ["SONDE"]
 PROGRAMS = guest_run.SOURCE / "tests" / "guest" / "programs"
 CLANG = ["clang-19", "--target=aarch64-linux-gnu", "-fuse-ld=lld", "-static", "-nostdlib", "-O1", "-fno-omit-frame-pointer",
          "-momit-leaf-frame-pointer", "-Wall", "-Werror", f"-Wl,--section-start=.leaf={inside.LEAF:#x}"]
 SYSROOT = guest_run.SOURCE / "build" / "guest" / "arm64" / "root"
+WALKED = guest_run.SOURCE / "tests" / "programs" / "walked.c"
+WALKED_FUNCTIONS = ["main", "descend", "leaf_in_library", "visit_back", "compare", "call_kernel", "on_signal", "interrupted", "under_generated"]
+FEWEST_WALKED = 300
+LEAST_EQUAL = 0.995
 FIELDS = "comm,tid,time,event,period,ip"
 
 
@@ -32,6 +38,47 @@ def build_stops(share):
     subprocess.run(["clang-19", "--target=aarch64-linux-gnu", "-fuse-ld=lld", f"--sysroot={SYSROOT}", "-mbranch-protection=pac-ret+leaf",
                     *stop_cases.COMPILE, "-Wno-unused-command-line-argument", "-o", program, stop_cases.SOURCE], check=True)
     (share / "stops.symbols").write_text(json.dumps(stop_cases.symbols(program)))
+
+
+def build_walked(share):
+    """programs/walked.c and its library, likewise."""
+    compiler = ["clang-19", "--target=aarch64-linux-gnu", "-fuse-ld=lld", f"--sysroot={SYSROOT}", "-mbranch-protection=pac-ret+leaf", "-O2",
+                "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-Wall", "-Wextra", "-Wl,-z,lazy"]
+    subprocess.run([*compiler, "-DLIBRARY", "-shared", "-fPIC", "-o", share / "libwalked.so", WALKED], check=True)
+    subprocess.run([*compiler, "-o", share / "walked", WALKED, f"-L{share}", "-lwalked", "-Wl,-rpath,$ORIGIN"], check=True)
+
+
+def objects_of_the_guest(share):
+    """A directory in which the objects that were mapped in the guest have their paths."""
+    root = pathlib.Path.cwd() / "objects"
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir()
+    (root / "usr").symlink_to(SYSROOT / "usr")
+    (root / "share").symlink_to(share)
+    return root
+
+
+def walks_agree(share):
+    """Chains that the kernel walked are those of the copies of the same stacks, frame by frame; and the program's own, to main."""
+    root, recording, unwound = objects_of_the_guest(share), share / "walked.both", share / "walked.unwound"
+    subprocess.run([pathlib.Path(os.environ["SONDE_TOOLS"]) / "unwound_dump", recording, unwound, root], check=True)
+    by_walk, by_copy = walked_chains(SONDE, recording), walked_chains(SONDE, unwound)
+    kinds, examples = collections.Counter(), []
+    for sample, walked in by_walk.items():
+        if not walked:
+            kinds["copied only"] += bool(by_copy[sample])
+            continue
+        kind = kind_of(walked, by_copy[sample])
+        kinds[kind] += 1
+        if kind != "equal":
+            examples.append(f"{kind} {sample}:\n  walked   {[f'{at:x}' for at in walked]}\n  unwound  {[f'{at:x}' for at in by_copy[sample]]}")
+    count = kinds.total() - kinds["copied only"]
+    named = subprocess.run([SONDE, "script", "--symfs", root, "-i", recording, "-F", "ip,sym"], text=True, stdout=subprocess.PIPE, check=True).stdout
+    through = collections.Counter(name for sample in named.split("\n\n") for name in {*re.findall(r"[0-9a-f]+ (\w+)$", sample, re.M)}
+                                  if name in WALKED_FUNCTIONS)
+    print(f"--call-graph bpf: {count} chains compared, {dict(kinds)}; through {dict(through)}")
+    print("\n".join(examples[:5]))
+    return count >= FEWEST_WALKED and kinds["equal"] >= LEAST_EQUAL * count and all(through[name] > 0 for name in WALKED_FUNCTIONS)
 
 
 def with_functions(lines, program):
@@ -129,7 +176,8 @@ def main():
     share = guest_run.fresh_share()
     build_programs(share)
     build_stops(share)
-    return guest_run.run_tests("arm64", share) or read_here(share) or not (annotated_here(share) and instructions_agree())
+    build_walked(share)
+    return guest_run.run_tests("arm64", share) or read_here(share) or not (walks_agree(share) and annotated_here(share) and instructions_agree())
 
 
 if __name__ == "__main__":

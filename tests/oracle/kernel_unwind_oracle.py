@@ -8,15 +8,14 @@ copy ended first), and where it has other frames. Needs root.
   SONDE=build/release/sonde SONDE_TOOLS=build/release/tests tests/oracle/kernel_unwind_oracle.py build/release [PROGRAM...]
 """
 import collections
-import itertools
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
+from both_chains import kind_of, walked_chains
 from stack_programs import CPLUSPLUS
 
 SONDE, TOOLS = os.environ["SONDE"], os.environ["SONDE_TOOLS"]
@@ -24,7 +23,6 @@ COPY_BYTES = 57344  # with the longest chain it still fits into a record
 FEWEST = 100  # samples with user frames, of each program
 LEAST_EQUAL = 0.995
 FEW = 3  # of some hundreds, beyond that share: code of JITs moves between sample and reading
-USER, CONTEXTS = 0xfffffffffffffe00, 0xfffffffffffff001
 
 PYTHON = """
 import json, zlib
@@ -72,47 +70,11 @@ def programs(directory):
         yield "java with frame pointers", ["java", "-XX:+PreserveFramePointer", "-cp", directory, "Work"]
 
 
-def user_chains(recording):
-    """{(thread, time): [address, ...]}, leaf first, as they are in the recording."""
-    dump = subprocess.Popen([SONDE, "script", "-D", "-i", recording], stdout=subprocess.PIPE)
-    # Most of it are the bytes of the copies.
-    wanted = subprocess.Popen(["grep", "-E", r"^\.\.\.\.|: PERF_RECORD_SAMPLE"], stdin=dump.stdout, stdout=subprocess.PIPE, text=True,
-                              env=os.environ | {"LC_ALL": "C"})
-    found, chain, in_user = {}, None, False
-    for line in wanted.stdout:
-        if sample := re.match(r"(?:\d+ )?(\d+) 0x\w+ \[0x\w+\]: PERF_RECORD_SAMPLE\(.*?\): \d+/(\d+): ", line):
-            chain = found[(int(sample[2]), int(sample[1]))] = []
-            in_user = False
-        elif line.startswith(".....") and chain is not None and (word := re.match(r"\.+ +\d+: ([0-9a-f]{16})$", line)):
-            address = int(word[1], 16)
-            if address >= CONTEXTS:
-                in_user = address == USER
-            elif in_user:
-                chain.append(address)
-    wanted.wait()
-    if dump.wait() != 0:
-        raise RuntimeError(f"sonde script -D -i {recording} failed")
-    return found
-
-
-def kind_of(walked, unwound):
-    if walked == unwound:
-        return "equal"
-    same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(walked, unwound)))
-    if same == len(walked):
-        return "shorter"
-    # Where the copy ends, unwinding goes on with the recorded chain, as if that had return addresses.
-    rest = [address + 1 for address in unwound[same:]]
-    if not rest or (same > 0 and rest in (walked[same:], walked[same - 1:])):
-        return "longer"
-    return "different"
-
-
 def compare(name, recording, directory):
     """Returns what was found by kind, and the first of each kind that is not equal."""
     unwound = directory / "unwound.data"
     subprocess.run([pathlib.Path(TOOLS) / "unwound_dump", recording, unwound], check=True, stdout=subprocess.DEVNULL)
-    by_walk, by_copy = user_chains(recording), user_chains(unwound)
+    by_walk, by_copy = walked_chains(SONDE, recording), walked_chains(SONDE, unwound)
     if by_walk.keys() != by_copy.keys():
         raise RuntimeError(f"{name}: {len(by_walk)} samples became {len(by_copy)}")
     kinds, examples = collections.Counter(), {}

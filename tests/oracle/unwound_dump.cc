@@ -1,5 +1,5 @@
-// For live_unwind_oracle.py: `unwound_dump IN OUT` rewrites a recording with copied stacks as its
-// recorder would have written it if it had unwound them.
+// For live_unwind_oracle.py and others: `unwound_dump IN OUT [SYMFS]` rewrites a recording with
+// copied stacks as its recorder would have written it if it had unwound them. SYMFS: see --symfs.
 #include <fmt/format.h>
 
 #include "perfdata/read/recording.h"
@@ -20,13 +20,16 @@ class ToFile final : public sonde::RecordTransform::Output {
   sonde::RecordStream& stream_;
 };
 
-sonde::Result<> rewrite(const std::string& from, const std::string& to) {
+sonde::Result<> rewrite(const std::string& from, const std::string& to, const std::string& symfs) {
   sonde::LossLedger losses;
   sonde::Recording recording = TRY(sonde::Recording::open(from, {}, losses));
   sonde::PerfDataWriter writer = TRY(sonde::PerfDataWriter::create(to, {}));
   TRY(writer.begin(recording.events().all(), recording.features()));
+  sonde::FinderOptions files;
+  files.symfs = symfs;
   sonde::LiveUnwinder unwinder(
-      {.arch = sonde::abi::arch_from_machine(recording.features().arch.value_or("")), .files = {}});
+      {.arch = sonde::abi::arch_from_machine(recording.features().arch.value_or("")),
+       .files = files});
   unwinder.begin(recording.events().all());
   ToFile output(writer.main());
   for (const sonde::RecordBlock& block : recording.blocks())
@@ -42,8 +45,8 @@ sonde::Result<> rewrite(const std::string& from, const std::string& to) {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 3) return 2;
-  sonde::Result<> done = rewrite(words[1], words[2]);
+  if (count != 3 && count != 4) return 2;
+  sonde::Result<> done = rewrite(words[1], words[2], count == 4 ? words[3] : "");
   if (!done) fmt::print("{}\n", done.error().message);
   return done ? 0 : 1;
 }
