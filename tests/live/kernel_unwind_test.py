@@ -89,6 +89,12 @@ class KernelUnwindTest(live_unwind_test.UnwindTest):
         text = self.run_tool(SONDE, "script", "--no-inline", "--max-stack", "1000", "-i", "perf.data", "-F", "ip,sym").stdout
         self.assertIn(301, {block.count(" descend") for block in text.split("\n\n")})
 
+    def test_where_a_copy_ends_the_chain_goes_on(self):
+        self.record(depth=300, graph="bpf,1024,raw")
+        words = ["script", "--no-inline", "--max-stack", "1000", "-i", "perf.data", "-F", "ip,sym"]
+        counts = {block.count(" descend") for block in self.run_tool(SONDE, *words).stdout.split("\n\n")}
+        self.assertEqual(max(counts), 301)
+
     def test_nothing_of_it_is_left_and_nothing_stored_in_vain(self):
         self.record()
         self.assertNotIn(WALKER, self.run_tool("bpftool", "prog", "list").stdout)
