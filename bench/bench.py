@@ -26,6 +26,7 @@ from kernel_stacks import compare_kernel_stacks
 from kernel_work import compare_kernel_work
 from sched import compare_sched
 from stacks import compare_stacks
+from sums import compare_sums
 from switches import compare_switches
 from tops import compare_tops
 
@@ -184,6 +185,9 @@ def main():
     name = "record --call-graph bpf"
     kernel_stacks = compare_kernel_stacks(name, sonde, KEPT, options.runs) if options.only in name else []
     recorders += kernel_stacks
+    name = "record --aggregate, beside steady loads"
+    sums = [compare_sums(name, sonde, KEPT)] if options.only in name else []
+    recorders += sums
     name = "counting every system call of dd"
     overheads = []
     if options.only in name:
@@ -206,7 +210,7 @@ def main():
     for found in [*recorders, *overheads, *pages]:
         print(found.table())
     bench.write_json(options.json, recorders, overheads, pages)
-    failed = len(bench.failed()) + sum(found.failed() for found in [*pages, *traces, *switches, *tops, *kernel_stacks])
+    failed = len(bench.failed()) + sum(found.failed() for found in [*pages, *traces, *switches, *tops, *kernel_stacks, *sums])
     print(f"bench: {len(bench.comparisons) + len(pages)} comparisons, {failed} failed; {options.json}")
     return 1 if failed or not (bench.comparisons or recorders or overheads or pages) else 0
 
