@@ -64,7 +64,13 @@ def walks_agree(share):
     subprocess.run([pathlib.Path(os.environ["SONDE_TOOLS"]) / "unwound_dump", recording, unwound, root], check=True)
     by_walk, by_copy = walked_chains(SONDE, recording), walked_chains(SONDE, unwound)
     kinds, examples = collections.Counter(), []
+    maps = subprocess.run([SONDE, "script", "--show-mmap-events", "-i", recording], text=True, stdout=subprocess.PIPE, check=True).stdout
+    vdsos = [(int(start, 16), int(size, 16)) for start, size in re.findall(r"\[(0x\w+)\((0x\w+)\).*\[vdso\]", maps)]
     for sample, walked in by_walk.items():
+        # The guest's vDSO, and so its signal frame, is not here: unwind_test.py has chains through it.
+        if any(start <= address < start + size for address in walked for start, size in vdsos):
+            kinds["through the vDSO"] += 1
+            continue
         if not walked:
             kinds["copied only"] += bool(by_copy[sample])
             continue
@@ -72,7 +78,7 @@ def walks_agree(share):
         kinds[kind] += 1
         if kind != "equal":
             examples.append(f"{kind} {sample}:\n  walked   {[f'{at:x}' for at in walked]}\n  unwound  {[f'{at:x}' for at in by_copy[sample]]}")
-    count = kinds.total() - kinds["copied only"]
+    count = kinds.total() - kinds["copied only"] - kinds["through the vDSO"]
     named = subprocess.run([SONDE, "script", "--symfs", root, "-i", recording, "-F", "ip,sym"], text=True, stdout=subprocess.PIPE, check=True).stdout
     through = collections.Counter(name for sample in named.split("\n\n") for name in {*re.findall(r"[0-9a-f]+ (\w+)$", sample, re.M)}
                                   if name in WALKED_FUNCTIONS)

@@ -9,7 +9,7 @@ from inside import PERF, SHARE, SONDE, GuestTest
 from stop_cases import CHAINS
 
 ROUNDS = 3000
-COPY_BYTES = 8192
+COPY_BYTES = 32768
 
 
 class UnwindTest(GuestTest):
