@@ -329,7 +329,7 @@ ObjectTables::Unwinding ObjectTables::read(const Object& object) const {
 }
 
 void ObjectTables::load(Object object, const Unwinding& unwinding) {
-  WalkRules own;
+  WalkRules own(rules_.machine());
   std::vector<walk_row> rows;
   if (!unwinding.table.empty()) rows = walk_rows(unwinding.table, unwinding.segments, own);
   std::lock_guard lock(mutex_);

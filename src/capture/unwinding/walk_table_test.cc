@@ -197,7 +197,7 @@ TEST(WalkTable, RowsGetTheNumbersOfSharedRules) {
     rule.value = value;
     return rule;
   };
-  WalkRules shared, own;
+  WalkRules shared(x86()), own(x86());
   (void)shared.number_of(rule_with(1));
   std::vector<walk_row> rows = {{0, own.number_of(rule_with(2))},
                                 {8, own.number_of(rule_with(1))},
