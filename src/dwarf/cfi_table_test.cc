@@ -241,7 +241,7 @@ CfiTable table_of_plt(std::initializer_list<uint32_t> words) {
 TEST(CfiTable, Arm64sPltLeavesTheReturnAddressInItsRegister) {
   constexpr uint8_t kLinkRegister = 30;
   constexpr uint32_t kPush = 0xa9bf7bf0, kBranchTarget = 0xd503245f;
-  for (uint64_t push : {0, 4}) {
+  for (uint64_t push : {0U, 4U}) {
     CfiTable table = push == 0 ? table_of_plt({kPush}) : table_of_plt({kBranchTarget, kPush});
     for (uint64_t at : {push, uint64_t{32}, uint64_t{76}}) {
       const UnwindRule* rule = table.find(ElfAddr(kText + at));
