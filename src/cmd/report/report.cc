@@ -233,6 +233,8 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
     auto reports = TRY(builder.build());
     if (builder.samples() == 0) {
       env.err.print("Error:\nThe {} data has no samples!\n", o_.input);
+      if (uint64_t recorded = session.counts().samples; recorded > 0)
+        env.err.print("Of the {} that were recorded, the options leave none.\n", recorded);
       return 0;
     }
     if (!o_.quiet) {
