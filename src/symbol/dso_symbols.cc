@@ -77,6 +77,15 @@ DsoSymbols DsoSymbolLoader::load(const Dso& dso, std::string_view name_part) con
   return none;
 }
 
+void DsoSymbolLoader::take_symbols(FoundObject& found, std::string_view name_part,
+                                   DsoSymbols& loaded) const {
+  loaded.segments = found.segments();
+  loaded.source = found.symbols_path;
+  loaded.origin = symtab_origin(found.source);
+  loaded.own = found.load_symbols(
+      {.frame_functions = options_.frame_functions.value_or(false), .name_part = name_part});
+}
+
 DsoSymbols DsoSymbolLoader::load_file(const Dso& dso, std::string_view name_part) const {
   DsoSymbols loaded;
   FoundObject found = finder_.find(query_of(dso));
@@ -89,11 +98,7 @@ DsoSymbols DsoSymbolLoader::load_file(const Dso& dso, std::string_view name_part
             : fmt::format("no symbols found in {}, maybe install a debug package?", dso.path);
     return loaded;
   }
-  loaded.segments = found.segments();
-  loaded.source = found.symbols_path;
-  loaded.origin = symtab_origin(found.source);
-  loaded.own = found.load_symbols(
-      {.frame_functions = options_.frame_functions.value_or(false), .name_part = name_part});
+  take_symbols(found, name_part, loaded);
   return loaded;
 }
 
@@ -175,11 +180,7 @@ DsoSymbols DsoSymbolLoader::load_guest_file(const Dso& dso, std::string_view nam
         dso.path, dso.pid);
     return loaded;
   }
-  loaded.segments = found.segments();
-  loaded.source = found.symbols_path;
-  loaded.origin = symtab_origin(found.source);
-  loaded.own = found.load_symbols(
-      {.frame_functions = options_.frame_functions.value_or(false), .name_part = name_part});
+  take_symbols(found, name_part, loaded);
   return loaded;
 }
 

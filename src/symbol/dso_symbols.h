@@ -91,6 +91,7 @@ class DsoSymbolLoader {
   [[nodiscard]] const ObjectFinder& finder() const { return finder_; }
 
  private:
+  void take_symbols(FoundObject& found, std::string_view name_part, DsoSymbols& loaded) const;
   [[nodiscard]] DsoSymbols load_file(const Dso& dso, std::string_view name_part) const;
   [[nodiscard]] DsoSymbols load_jit(const Dso& dso) const;
   [[nodiscard]] DsoSymbols load_from_kernel(const Dso& dso) const;
