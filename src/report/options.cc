@@ -5,6 +5,7 @@
 
 #include "base/option_values.h"
 #include "base/text.h"
+#include "perfdata/records/off_cpu_sample.h"
 #include "replay/fields/parallelism.h"
 
 namespace sonde::report {
@@ -102,7 +103,9 @@ bool have_branches(const EventTable& events) {
 }  // namespace
 
 bool joins_samples(const EventTable& events) {
-  return have_branches(events) || records_switches(events);
+  auto is_waker = [](const EventDesc& event) { return is_waker_event(event.attr, event.name); };
+  return have_branches(events) || records_switches(events) ||
+         std::ranges::any_of(events.all(), is_waker);
 }
 
 void choose_branch_history(const ReportOptions& o, const EventTable& events,

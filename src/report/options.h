@@ -126,7 +126,7 @@ void choose_branch_history(const ReportOptions& o, const EventTable& events,
                            SessionOptions& session);
 
 /// Whether samples that `--time` leaves out have a part in the rows of others: branches that follow
-/// each other, and the threads that run at one time.
+/// each other, the threads that run at one time, and those that end waits.
 [[nodiscard]] bool joins_samples(const EventTable& events);
 
 /// Whether an option was given, for output that cannot honour it.
