@@ -270,7 +270,12 @@ class InterpreterTest(OwnDirectoryTest):
         for python in pythons:
             with self.subTest(python=python):
                 run = self.record(python, "-v")
-                self.assertNotIn("have no name", run.stderr)
+                # A frame that ends is the current one until its code object, perhaps used nowhere else, is freed.
+                said = re.search(r"(\d+) of (\d+) Python frames have no name(, something else than a code object: \d+ times)? \]\n",
+                                 run.stderr)
+                if "have no name" in run.stderr:
+                    self.assertTrue(said, run.stderr)
+                    self.assertLess(int(said.group(1)), int(said.group(2)) / 500, run.stderr)
                 chains, taken = self.said()
                 seen, counts, others, cut = set(), collections.Counter(), [], 0
                 for frames in self.samples():
