@@ -58,10 +58,33 @@ PathUses UseCollector::collect(std::span<const uint32_t> samples) {
   if (options_.by_branch)
     for (uint32_t sample : samples) add_branches(sample);
   else if (options_.children || (want_paths_ && options_.min_path_share == 0))
-    for (uint32_t sample : samples) add_sample(sample);
+    add_samples(samples);
   else
     add_by_row(samples);
   return std::move(result_);
+}
+
+void UseCollector::add_samples(std::span<const uint32_t> samples) {
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (i + 2 * kAhead < samples.size()) prefetch_tables(samples[i + 2 * kAhead]);
+    if (i + kAhead < samples.size()) prefetch_use(samples[i + kAhead]);
+    add_sample(samples[i]);
+  }
+}
+
+void UseCollector::prefetch_tables(uint32_t sample) const {
+  frames_.prefetch_own(input_.samples.leaf[sample]);
+  if (ChainId chain = chain_of(sample); chain.valid())
+    __builtin_prefetch(&use_of_chain_[chain.index()]);
+}
+
+/// Reads what prefetch_tables() has fetched.
+void UseCollector::prefetch_use(uint32_t sample) const {
+  ChainId chain = chain_of(sample);
+  uint32_t known = chain.valid() ? use_of_chain_[chain.index()] : kNone;
+  if (known == kNone) return;
+  __builtin_prefetch(&result_.uses[known]);
+  __builtin_prefetch(&result_.samples[known]);
 }
 
 void UseCollector::add_sample(uint32_t sample) {
@@ -86,7 +109,6 @@ void UseCollector::add_by_row(std::span<const uint32_t> samples) {
   if (want_paths_) row_of_sample.reserve(samples.size());
   UsesOfPlaces known;
   for (size_t i = 0; i < samples.size(); ++i) {
-    constexpr size_t kAhead = 8;  // about the latency of memory
     if (i + kAhead < samples.size()) frames_.prefetch_own(input_.samples.leaf[samples[i + kAhead]]);
     uint32_t sample = samples[i];
     reader_.move_to(sample);

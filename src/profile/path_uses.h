@@ -42,6 +42,10 @@ class UseCollector {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr size_t kAhead = 8;  // samples: about the latency of memory
+  void add_samples(std::span<const uint32_t> samples);
+  void prefetch_tables(uint32_t sample) const;
+  void prefetch_use(uint32_t sample) const;
   void add_sample(uint32_t sample);
   void add_branches(uint32_t sample);
   void add_by_row(std::span<const uint32_t> samples);
