@@ -12,7 +12,7 @@
 // to run the frame, or is done with it.
 //
 // x86-64 only: where a thread's pthread_t is, and which registers calls preserve. Included by
-// stack_walk.bpf.c, after read_word().
+// stack_walk.bpf.c, after interpreted_code.bpf.h.
 #pragma once
 
 enum { PYTHON_OWNED_BY_STACK = 3 };  // pycore_frame.h: FRAME_OWNED_BY_CSTACK
@@ -28,15 +28,6 @@ enum {
   LOOP_SAVED_BYTES = 8 + 6 * 8,  // return address and the caller's registers: not the loop's own
   LOOP_PUSHED_BYTES = 64         // arguments of a call that is being made
 };
-enum { PYTHON_RING_BYTES = 1 << 21 };
-
-struct thread_struct {
-  unsigned long fsbase;
-} KERNEL_TYPE;
-struct task_struct___thread {
-  struct thread_struct thread;
-} KERNEL_TYPE;
-
 /// The walk's position among the frames of Python.
 struct python_walk {
   __u32 object;        // index in `pythons` plus 1; 0: none was met
@@ -58,51 +49,13 @@ struct python_walk {
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(max_entries, PYTHON_OBJECTS);
+  __uint(max_entries, INTERPRETER_OBJECTS);
   __type(key, __u32);
   __type(value, struct python_layout);
 } pythons SEC(".maps");
 
-struct python_code_key {
-  __u64 memory;
-  __u64 code;
-  __u32 pid;
-  __u32 zero;
-};
-/// What tells a code object from another one that was at its address before.
-struct known_code {
-  __u64 name, file, lines;
-  __u64 number;
-  __u32 first_line;
-  __u32 zero;
-};
-struct {
-  __uint(type, BPF_MAP_TYPE_LRU_HASH);
-  __uint(max_entries, PYTHON_CODES);
-  __type(key, struct python_code_key);
-  __type(value, struct known_code);
-} python_codes SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_RINGBUF);
-  __uint(max_entries, PYTHON_RING_BYTES);
-} described_codes SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-  __uint(max_entries, 1);
-  __type(key, __u32);
-  __type(value, struct python_code);
-} code_descriptions SEC(".maps");
-
-__u64 python_lost[PYTHON_LOSSES];
-
 static void python_loses(__u32 why) {
-  if (why < PYTHON_LOSSES) __sync_fetch_and_add(&python_lost[why], 1);
-}
-
-static _Bool read_u32(__u64 address, __u32* value) {
-  return bpf_probe_read_user(value, sizeof *value, (void*)address) == 0;
+  lose_code(INTERPRETER_PYTHON, why);
 }
 
 static _Bool is_own_thread(const struct python_layout* layout, __u64 thread, __u64 thread_id) {
@@ -154,7 +107,7 @@ static void begin_thread(struct python_walk* p, const struct python_layout* layo
   if (read_word(thread + at, &p->outer))
     p->anchor = anchor_of(layout, p->outer);
   else
-    python_loses(PYTHON_NO_MEMORY);
+    python_loses(CODE_NO_MEMORY);
 }
 
 struct state_search {
@@ -227,11 +180,10 @@ __noinline int begin_python(struct python_walk* p, __u32 object, __u64 base) {
   __u32 index = object - 1;
   struct python_layout* layout = bpf_map_lookup_elem(&pythons, &index);
   if (is_arm64 || !p || !layout) return 0;
-  struct task_struct___thread* task = (struct task_struct___thread*)bpf_get_current_task_btf();
   p->object = object;
   p->is_one_frame = layout->activation == PYTHON_ONE_FRAME;
   p->base = base;
-  p->thread_id = BPF_CORE_READ(task, thread.fsbase);
+  p->thread_id = thread_pointer();
   p->thread = p->next_thread = 0;
   p->anchor = p->frame = p->outer = 0;
   __u64 runtime = base + layout->runtime, current = 0;
@@ -266,45 +218,31 @@ static __u32 read_text(const struct python_layout* layout, __u64 text, __u8* to,
   return length > 0xffffffff ? 0xffffffff : (__u32)length;
 }
 
-/// Writes what is known of a code object to the ring; false if that is not possible now.
-static _Bool describe_code(const struct python_layout* layout, const struct python_code_key* key,
+/// Describes a code object to the loader. Returns its number; 0 if that is not possible now.
+static __u64 describe_code(const struct python_layout* layout, const struct code_key* key,
                            struct known_code* known) {
-  __u32 zero = 0, cpu = bpf_get_smp_processor_id();
-  struct python_code* message = bpf_map_lookup_elem(&code_descriptions, &zero);
-  if (!message || cpu >= 1u << PYTHON_CPU_BITS || message->number >> PYTHON_CODE_BITS != 0) {
-    python_loses(PYTHON_NO_ROOM);
-    return 0;
-  }
-  // Numbers of one CPU follow one another.
-  known->number = message->number = (message->number | ((1u << PYTHON_CPU_BITS) - 1)) + 1 + cpu;
-  message->pid = key->pid;
-  message->memory = key->memory;
-  message->first_line = known->first_line;
+  struct code_description* message = new_description(key, known, INTERPRETER_PYTHON);
+  if (!message) return 0;
   message->line_table = (__u8)layout->line_table;
-  message->zero = 0;
   message->name_length =
-      read_text(layout, known->name, message->name, PYTHON_NAME_BYTES, &message->name_width);
+      read_text(layout, known->name, message->name, CODE_NAME_BYTES, &message->name_width);
   message->file_length =
-      read_text(layout, known->file, message->file, PYTHON_FILE_BYTES, &message->file_width);
+      read_text(layout, known->file, message->file, CODE_FILE_BYTES, &message->file_width);
   __u64 bytes = 0;
   if (message->name_width == 0 || message->file_width == 0 ||
       !read_word(known->lines + OBJECT_SIZE, &bytes)) {
-    python_loses(PYTHON_NO_MEMORY);
+    python_loses(CODE_NO_MEMORY);
     return 0;
   }
   message->line_bytes = (__u32)bytes;
-  if (bytes > PYTHON_LINE_BYTES) bytes = PYTHON_LINE_BYTES;
+  if (bytes > CODE_LINE_BYTES) bytes = CODE_LINE_BYTES;
   asm volatile("" : "+r"(bytes));
-  if (bytes > PYTHON_LINE_BYTES) return 0;
+  if (bytes > CODE_LINE_BYTES) return 0;
   if (bpf_probe_read_user(message->lines, (__u32)bytes, (void*)(known->lines + BYTES_DATA))) {
-    python_loses(PYTHON_NO_MEMORY);
+    python_loses(CODE_NO_MEMORY);
     return 0;
   }
-  if (bpf_ringbuf_output(&described_codes, message, PYTHON_CODE_HEADER + bytes, BPF_RB_NO_WAKEUP) ==
-      0)
-    return 1;
-  python_loses(PYTHON_NO_ROOM);
-  return 0;
+  return send_description(message, bytes, key, known);
 }
 
 /// The number of the code object at an address; 0 if nothing can be said about it.
@@ -319,22 +257,16 @@ __noinline __u64 code_number(struct python_walk* p, __u64 code) {
       !read_word(code + layout->code_file, &now.file) ||
       !read_word(code + layout->code_lines, &now.lines) ||
       !read_u32(code + layout->code_first_line, &now.first_line)) {
-    python_loses(PYTHON_NO_MEMORY);
+    python_loses(CODE_NO_MEMORY);
     return 0;
   }
   if (type != p->base + layout->code_type) {
-    python_loses(PYTHON_NOT_CODE);
+    python_loses(CODE_IS_OTHER);
     return 0;
   }
-  struct python_code_key key = {
-      .memory = p->memory, .code = code, .pid = (__u32)(bpf_get_current_pid_tgid() >> 32)};
-  struct known_code* known = bpf_map_lookup_elem(&python_codes, &key);
-  if (known && known->name == now.name && known->file == now.file && known->lines == now.lines &&
-      known->first_line == now.first_line)
-    return known->number;
-  if (!describe_code(layout, &key, &now)) return 0;
-  bpf_map_update_elem(&python_codes, &key, &now, BPF_ANY);
-  return now.number;
+  struct code_key key = code_key_of(p->memory, code);
+  __u64 number = known_number(&key, &now);
+  return number != 0 ? number : describe_code(layout, &key, &now);
 }
 
 /// The compiler may have moved parts of the loop away from its symbol: their stack frames have the
@@ -366,7 +298,7 @@ __noinline int enter_loop(struct python_walk* p, __u64 place, __u64 sp, __u64 cf
   asm volatile("" : "+r"(own));
   if (own > sizeof p->stack) return 0;
   if (bpf_probe_read_user(p->stack, (__u32)own, (void*)sp)) {
-    python_loses(PYTHON_NO_MEMORY);
+    python_loses(CODE_NO_MEMORY);
     return 0;
   }
   for (__u32 i = 0; i < LOOP_REGISTERS; ++i)
@@ -393,7 +325,7 @@ static _Bool enter_activation(struct python_walk* p, __u64 place, __u64 sp, __u6
   if (layout->thread_activation != 0 &&
       !read_word(p->anchor + layout->activation_frame, &p->frame)) {
     p->frame = 0;
-    python_loses(PYTHON_NO_MEMORY);
+    python_loses(CODE_NO_MEMORY);
   }
   if (is_shim(layout, p->frame)) p->frame = 0;
   return p->frame != 0;
@@ -406,23 +338,23 @@ __noinline __u64 next_single_frame(struct python_walk* p) {
   struct python_layout* layout = bpf_map_lookup_elem(&pythons, &index);
   if (!layout) return 0;
   __u64 frame = p->frame, code = 0, number = 0;
-  __u32 instruction = 0, unit = PYTHON_NO_UNIT;
+  __u32 instruction = 0, unit = CODE_NO_UNIT;
   p->frame = 0;
   p->outer = 0;
   if (!read_word(frame + layout->frame_code, &code) ||
       !read_u32(frame + layout->frame_instruction, &instruction) ||
       !read_word(frame + layout->frame_outer, &p->outer)) {
-    python_loses(PYTHON_NO_MEMORY);
+    python_loses(CODE_NO_MEMORY);
   } else {
     number = code_number(p, code);
     if (layout->unit_bytes == 2) instruction = (__u32)((__s32)instruction >> 1);
-    if (instruction < PYTHON_NO_UNIT) unit = instruction;
+    if (instruction < CODE_NO_UNIT) unit = instruction;
   }
   if (p->outer == 0 && p->next_thread != 0) {
     begin_thread(p, layout, p->next_thread);
     p->next_thread = 0;
   }
-  return PYTHON_FRAME | number << PYTHON_UNIT_BITS | unit;
+  return interpreted_frame(INTERPRETER_PYTHON, number, unit);
 }
 
 /// What stands in the chain for the current frame; goes on to the one that called it.
@@ -435,24 +367,24 @@ __noinline __u64 next_frame(struct python_walk* p) {
   __u64 frame = p->frame, code = 0, instruction = 0, outer = 0;
   __u8 kind = 0;
   __u64 number = 0;
-  __u32 unit = PYTHON_NO_UNIT;
+  __u32 unit = CODE_NO_UNIT;
   p->frame = 0;
   if (!read_word(frame + layout->frame_code, &code) ||
       !read_word(frame + layout->frame_instruction, &instruction) ||
       !read_word(frame + layout->frame_outer, &outer) ||
       bpf_probe_read_user(&kind, 1, (void*)(frame + layout->frame_kind))) {
-    python_loses(PYTHON_NO_MEMORY);
+    python_loses(CODE_NO_MEMORY);
     outer = 0;
   } else {
     number = code_number(p, code);
     __u64 units = (instruction - code - layout->code_units) / 2;
-    if (units < PYTHON_NO_UNIT) unit = (__u32)units;
+    if (units < CODE_NO_UNIT) unit = (__u32)units;
   }
   _Bool is_last =
       outer == 0 || (layout->activation == PYTHON_IS_ENTRY ? kind != 0 : is_shim(layout, outer));
   if (!is_last) {
     p->frame = outer;
-    return PYTHON_FRAME | number << PYTHON_UNIT_BITS | unit;
+    return interpreted_frame(INTERPRETER_PYTHON, number, unit);
   }
   if (layout->thread_activation != 0) {
     if (!read_word(p->anchor + layout->activation_outer, &p->outer)) p->outer = 0;
@@ -460,5 +392,5 @@ __noinline __u64 next_frame(struct python_walk* p) {
     p->outer = 0;
   }
   next_activation(p);
-  return PYTHON_FRAME | number << PYTHON_UNIT_BITS | unit;
+  return interpreted_frame(INTERPRETER_PYTHON, number, unit);
 }

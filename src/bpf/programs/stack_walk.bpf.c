@@ -8,7 +8,9 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "interpreted_code.h"
 #include "python_frames.h"
+#include "ruby_frames.h"
 #include "sample_context.h"
 #include "stack_copy.h"
 #include "stack_walk.h"
@@ -75,7 +77,9 @@ static _Bool read_word(__u64 address, __u64* word) {
   return bpf_probe_read_user(word, sizeof *word, (void*)address) == 0;
 }
 
+#include "interpreted_code.bpf.h"
 #include "python_frames.bpf.h"
+#include "ruby_frames.bpf.h"
 
 struct mapping {
   __u64 start, end;
@@ -102,6 +106,7 @@ struct walk {
   __u64 node[NODE_WORDS];
   struct mapping mappings[MAPPINGS];
   struct python_walk python;
+  struct ruby_walk ruby;
   struct walk_chain chain;
 };
 
@@ -381,19 +386,11 @@ __noinline int by_signal_frame(struct walk* w) {
   return GOES_ON;
 }
 
-/// Registers that calls preserve, as they are in this frame.
-static void keep_registers(struct walk* w) {
-  const __u32 preserved[LOOP_REGISTERS] = {3, 6, 12, 13, 14, 15};  // of x86-64
-  w->python.kept_in_memory = 0;
-  for (__u32 i = 0; i < LOOP_REGISTERS; ++i) {
-    __u32 bit = 1u << preserved[i];
-    w->python.kept[i] = w->known & bit ? w->value[preserved[i]] : 0;
-    if (w->known & w->in_memory & bit) w->python.kept_in_memory |= 1u << i;
-  }
-}
+#include "interpreter_steps.bpf.h"
 
 static int go_up(struct walk* w, __u64 place) {
   w->python.in_python = 0;
+  w->ruby.in_ruby = 0;
   struct mapping* mapping = &w->mappings[w->found & (MAPPINGS - 1)];
   struct walk_object* object = bpf_map_lookup_elem(&objects, &mapping->key);
   struct walk_request message = {.key = mapping->key, .start = mapping->start, .end = mapping->end};
@@ -406,10 +403,7 @@ static int go_up(struct walk* w, __u64 place) {
     send(&message);
   }
   if (object->state == WALK_EXPECTED || object->state == WALK_REQUESTED) return WALK_NO_TABLE;
-  if (object->python != 0 && w->python.object == 0)
-    begin_python(&w->python, object->python, mapping->start - mapping->file_offset);
-  w->python.in_python = w->python.is_one_frame && object->python != 0 && object->python == w->python.object;
-  if (w->python.in_python) keep_registers(w);
+  meet_interpreter(w, object, mapping->start - mapping->file_offset);
   __u32 rule = 0;
   if (object->state == WALK_LOADED) {
     object->used_ns = bpf_ktime_get_ns();
@@ -427,8 +421,8 @@ static long step(__u32 index, void* context) {
   __u64 slot = index;
   asm volatile("" : "+r"(slot));  // or the compiler drops the mask, which the verifier needs
   slot &= WALK_MOST_FRAMES - 1;
-  if (w->python.frame != 0) {
-    w->chain.addresses[slot] = next_frame(&w->python);
+  if (w->python.frame != 0 || w->ruby.frame != 0) {
+    w->chain.addresses[slot] = w->python.frame != 0 ? next_frame(&w->python) : next_ruby_frame(&w->ruby);
     w->chain.count = (__u16)(index + 1);
     return 0;
   }
@@ -458,7 +452,8 @@ static long step(__u32 index, void* context) {
     else if (w->ip == ip && sp_after == sp)
       end = WALK_BAD_FRAME;
     else {
-      if (enter_activation(&w->python, place, sp, sp_after)) w->chain.addresses[slot] = next_frame(&w->python);
+      __u64 interpreted = enter_interpreter(w, place, sp, sp_after);
+      if (interpreted != 0) w->chain.addresses[slot] = interpreted;
       return 0;
     }
   }
@@ -529,7 +524,9 @@ static _Bool walk_user_stack(void* context, struct walk* w) {
   w->python.object = 0;
   w->python.is_one_frame = 0;
   w->python.frame = 0;
-  w->python.memory = (__u64)mm;
+  w->ruby.object = 0;
+  w->ruby.frame = 0;
+  w->python.memory = w->ruby.memory = (__u64)mm;
   for (__u32 i = 0; i < MAPPINGS; ++i) w->mappings[i].start = w->mappings[i].end = 0;
   if (!is_32_bit) {
     bpf_loop(WALK_MOST_FRAMES, step, 0, 0);

@@ -54,7 +54,7 @@ struct walk_object {
   __u32 python;   // its interpreter's index in `pythons` plus 1; 0: it has none
   __u64 used_ns;  // CLOCK_MONOTONIC
   __u32 is_met;   // how often it was asked for with urgency
-  __u32 zero;
+  __u32 ruby;     // like `python`, in `rubies`
 };
 
 /// The rule for the code from an offset in the file up to the next row.

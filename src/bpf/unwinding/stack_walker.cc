@@ -55,7 +55,7 @@ struct StackWalker::Program {
   bool counts = false;
   SumMaps sums;
   std::vector<Fd> links;
-  std::optional<BpfRing> ring, python_codes;
+  std::optional<BpfRing> ring, codes;
 };
 
 StackWalker::StackWalker(std::unique_ptr<Program> program) : program_(std::move(program)) {}
@@ -83,7 +83,7 @@ Result<StackWalker> StackWalker::open(const std::optional<StackSumOptions>& sums
   if (stack_walk__load(skeleton) != 0) return bpf_refused(log, "load", kStackWalker);
   program->sums.set_state(&skeleton->bss->sum_state);
   program->ring.emplace(TRY(map_ring(skeleton->maps.requests)));
-  program->python_codes.emplace(TRY(map_ring(skeleton->maps.described_codes)));
+  program->codes.emplace(TRY(map_ring(skeleton->maps.described_codes)));
   return StackWalker(std::move(program));
 }
 
@@ -188,24 +188,29 @@ bool StackWalker::put_python(uint32_t index, const python_layout& layout) {
                              BPF_ANY) == 0;
 }
 
-void StackWalker::take_python_codes(
-    const std::function<void(const python_code&, Bytes lines)>& visit) {
-  BpfRing& ring = *program_->python_codes;
+bool StackWalker::put_ruby(uint32_t index, const ruby_layout& layout) {
+  return bpf_map_update_elem(bpf_map__fd(program_->skeleton->maps.rubies), &index, &layout,
+                             BPF_ANY) == 0;
+}
+
+void StackWalker::take_codes(
+    const std::function<void(const code_description&, Bytes lines)>& visit) {
+  BpfRing& ring = *program_->codes;
   ring.look();
   for (Bytes record = ring.front(); !record.empty(); record = ring.front()) {
-    python_code code;
-    if (record.size() >= PYTHON_CODE_HEADER) {
-      std::memcpy(&code, record.data(), PYTHON_CODE_HEADER);
-      visit(code, record.subspan(PYTHON_CODE_HEADER));
+    code_description code;
+    if (record.size() >= CODE_HEADER) {
+      std::memcpy(&code, record.data(), CODE_HEADER);
+      visit(code, record.subspan(CODE_HEADER));
     }
     ring.pop();
   }
   ring.release();
 }
 
-std::array<uint64_t, PYTHON_LOSSES> StackWalker::python_lost() const {
-  std::array<uint64_t, PYTHON_LOSSES> lost{};
-  std::copy_n(program_->skeleton->bss->python_lost, lost.size(), lost.begin());
+StackWalker::CodeLosses StackWalker::codes_lost(interpreter of) const {
+  CodeLosses lost{};
+  std::copy_n(program_->skeleton->bss->codes_lost[of], lost.size(), lost.begin());
   return lost;
 }
 

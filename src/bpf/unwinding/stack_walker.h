@@ -31,7 +31,9 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "bpf/aggregation/stack_sums.h"
+#include "bpf/programs/interpreted_code.h"
 #include "bpf/programs/python_frames.h"
+#include "bpf/programs/ruby_frames.h"
 #include "bpf/programs/stack_walk.h"
 
 namespace sonde {
@@ -72,11 +74,14 @@ class StackWalker {
   /// From now on the walk goes through the Python frames of objects whose `python` is this index
   /// plus 1. False if the kernel refuses.
   bool put_python(uint32_t index, const python_layout& layout);
-  /// Code objects of CPython that walks have met for the first time, with what there is of their
-  /// table of lines. A description comes before the first chain that refers to it. Not thread-safe.
-  void take_python_codes(const std::function<void(const python_code&, Bytes lines)>& visit);
-  /// By python_loss.
-  [[nodiscard]] std::array<uint64_t, PYTHON_LOSSES> python_lost() const;
+  /// Likewise for the Ruby frames of objects with this `ruby`.
+  bool put_ruby(uint32_t index, const ruby_layout& layout);
+  /// Code objects of interpreters that walks have met for the first time, with what there is of
+  /// their table of lines. A description comes before the first chain that refers to it. Not
+  /// thread-safe.
+  void take_codes(const std::function<void(const code_description&, Bytes lines)>& visit);
+  using CodeLosses = std::array<uint64_t, CODE_LOSSES>;  // by code_loss
+  [[nodiscard]] CodeLosses codes_lost(interpreter of) const;
 
   struct Lost {
     uint64_t chains = 0;   // for which the ring had no room

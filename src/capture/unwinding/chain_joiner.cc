@@ -116,15 +116,16 @@ bool ChainJoiner::sample(Ring& ring, const RecordView& record) {
   Chain chain = std::move(ring.waiting.back());
   ring.waiting.pop_back();
   if (!chain.stack.empty() && join_copy(ring, record, sample, chain.stack)) return true;
-  bool is_python = !chain.addresses.empty() && PythonFunctions::is_frame(chain.addresses.front());
-  if (python_ != nullptr) python_->place(chain.addresses, sample, ring.joined);
+  bool is_interpreted =
+      !chain.addresses.empty() && InterpretedFunctions::is_frame(chain.addresses.front());
+  if (interpreted_ != nullptr) interpreted_->place(chain.addresses, sample, ring.joined);
   size_t at = ring.joined.size();
   const Walked& how = walked_[event.index()];
   bool is_joined =
       (how.keeps_copies && append_with_chain(record, sample, chain.addresses, ring.joined)) ||
       append_unwound(record, sample, chain.addresses, chain_cut_of(chain.end), how.keeps_registers,
                      ring.joined);
-  if (is_joined && is_python && sample.cpu_mode == abi::kMiscUser &&
+  if (is_joined && is_interpreted && sample.cpu_mode == abi::kMiscUser &&
       events_[event].attr.samples(abi::kSampleIp)) {
     // The instruction is that of the function, too. IP follows IDENTIFIER.
     constexpr size_t kIpOffset = sizeof(abi::RecordHeader) + sizeof(uint64_t);

@@ -27,7 +27,7 @@
 
 #include "base/bytes.h"
 #include "bpf/unwinding/stack_walker.h"
-#include "capture/unwinding/interpreters/python_functions.h"
+#include "capture/unwinding/interpreters/interpreted_functions.h"
 #include "perfdata/header/event_table.h"
 
 namespace sonde {
@@ -66,8 +66,8 @@ class ChainJoiner {
   /// `events` are those of the file, all with PERF_SAMPLE_IDENTIFIER; those walked have
   /// PERF_SAMPLE_CALLCHAIN, REGS_USER and STACK_USER. `walked` is in the same order.
   ChainJoiner(const std::vector<EventDesc>& events, std::vector<Walked> walked);
-  /// From now on frames of Python are given their places.
-  void set_python(PythonFunctions* functions) { python_ = functions; }
+  /// From now on frames of interpreters are given their places.
+  void set_interpreted(InterpretedFunctions* functions) { interpreted_ = functions; }
   /// `layout` is that of the carrier's records.
   void add_ring(int cpu, uint64_t carrier_id, const SampleLayout& layout);
 
@@ -97,7 +97,7 @@ class ChainJoiner {
 
   EventTable events_;
   std::vector<Walked> walked_;
-  PythonFunctions* python_ = nullptr;
+  InterpretedFunctions* interpreted_ = nullptr;
   std::map<int, Ring> rings_;  // by CPU
 };
 

@@ -83,8 +83,8 @@ Result<std::unique_ptr<KernelUnwinding>> KernelUnwinding::open(const Capture& ca
                       .keeps_copies = options.sampling.copies_walked});
   }
   opened->joiner_.emplace(events, std::move(walked));
-  opened->python_.emplace(opened->walker_, events.front().attr);
-  opened->joiner_->set_python(&*opened->python_);
+  opened->functions_.emplace(opened->walker_, events.front().attr);
+  opened->joiner_->set_interpreted(&*opened->functions_);
   TRY(opened->add_carriers(capture, env.sys));
   opened->load_tables(capture, options, env);
   TRY(opened->tables_.start());
@@ -160,7 +160,7 @@ StackSumWindow KernelUnwinding::take_sums() {
 
 void KernelUnwinding::complete(StackSumRow& row, Sample& sample, std::vector<std::byte>& records) {
   if (row.user_chain.empty()) return;
-  python_->place(row.user_chain, sample, records);
+  functions_->place(row.user_chain, sample, records);
   sample.chain_cut = chain_cut_of(row.end);
   counted_.add(row.end, row.object, row.count);
 }
@@ -178,34 +178,31 @@ void KernelUnwinding::load_tables(const Capture& capture, const RecordOptions& o
 }
 
 /// Why frames of interpreters are missing, or have no name.
-void KernelUnwinding::report_python(std::string_view command, const RecordOptions& options,
-                                    Env& env) const {
-  constexpr std::array<std::string_view, PYTHON_LOSSES> kPythonReasons = {
+void KernelUnwinding::report_interpreted(std::string_view command, const RecordOptions& options,
+                                         Env& env) const {
+  constexpr std::array<std::string_view, CODE_LOSSES> kCodeReasons = {
       "memory that is not present", "something else than a code object",
       "no room for another function"};
-  std::array<uint64_t, PYTHON_LOSSES> lost = walker_.python_lost();
-  std::string reasons;
-  for (size_t i = 0; i < lost.size(); ++i)
-    if (lost[i] > 0) reasons += fmt::format(", {}: {} times", kPythonReasons[i], lost[i]);
-  PythonFunctions::Figures figures = python_->figures();
-  if (figures.without_name > 0 || !reasons.empty())
-    say(options, env,
-        fmt::format("[ {} {}: {} of {} Python frames have no name{} ]", env.tool, command,
-                    figures.without_name, figures.frames, reasons));
-  if (figures.cut_tables > 0)
-    say(options, env,
-        fmt::format("[ {} {}: {} Python functions are so long that not all of their lines are "
-                    "known ]",
-                    env.tool, command, figures.cut_tables));
-  std::string_view known = abi::host_arch() == abi::Arch::kX86_64 ? "CPython 3.8 to 3.13 are known"
-                                                                  : "that is done on x86-64 only";
-  for (const std::string& name : tables_.unknown_interpreters())
-    say(options, env,
-        fmt::format("[ {} {}: {}: its Python frames cannot be read: {} ]", env.tool, command, name,
-                    known));
-  if (options.verbose > 0 && figures.frames > 0)
-    say(options, env,
-        fmt::format("[ {} {}: {} Python frames ]", env.tool, command, figures.frames));
+  constexpr std::array<std::string_view, INTERPRETERS> kLanguages = {"Python", "Ruby"};
+  auto tell = [&](std::string_view text) {
+    say(options, env, fmt::format("[ {} {}: {} ]", env.tool, command, text));
+  };
+  for (interpreter of : {INTERPRETER_PYTHON, INTERPRETER_RUBY}) {
+    StackWalker::CodeLosses lost = walker_.codes_lost(of);
+    std::string reasons;
+    for (size_t i = 0; i < lost.size(); ++i)
+      if (lost[i] > 0) reasons += fmt::format(", {}: {} times", kCodeReasons[i], lost[i]);
+    InterpretedFunctions::Figures figures = functions_->figures(of);
+    if (figures.without_name > 0 || !reasons.empty())
+      tell(fmt::format("{} of {} {} frames have no name{}", figures.without_name, figures.frames,
+                       kLanguages[of], reasons));
+    if (figures.cut_tables > 0)
+      tell(fmt::format("{} {} functions are so long that not all of their lines are known",
+                       figures.cut_tables, kLanguages[of]));
+    if (options.verbose > 0 && figures.frames > 0)
+      tell(fmt::format("{} {} frames", figures.frames, kLanguages[of]));
+  }
+  for (const std::string& line : tables_.unknown_interpreters()) tell(line);
 }
 
 void KernelUnwinding::report(std::string_view command, const RecordOptions& options,
@@ -236,7 +233,7 @@ void KernelUnwinding::report(std::string_view command, const RecordOptions& opti
         "if a jitdump describes it");
   if (uint64_t lost = walker_.lost().objects; lost > 0)
     tell(fmt::format("{} times there was no room to ask for an object's unwinding table", lost));
-  report_python(command, options, env);
+  report_interpreted(command, options, env);
   if (options.verbose == 0) return;
   if (ends.copied > 0)
     tell(

@@ -40,27 +40,29 @@ class KernelUnwinding {
   [[nodiscard]] bool is_nearly_full() { return walker_.sums().is_nearly_full(); }
   /// Ends a window. `event` of its rows is an index in the events of the capture.
   StackSumWindow take_sums();
-  /// Completes a row's sample, whose id is set: its user chain's frames of Python get their places,
-  /// which may take records in front of it, and how the chain ended is noted.
+  /// Completes a row's sample, whose id is set: its user chain's interpreted frames get their
+  /// places, which may take records in front of it, and how the chain ended is noted.
   void complete(StackSumRow& row, Sample& sample, std::vector<std::byte>& records);
   /// To be called every few seconds.
-  void look() { python_->look(); }
+  void look() { functions_->look(); }
 
   /// What could not be unwound, by reason; with -v also by object, and the memory of the tables.
   void report(std::string_view command, const RecordOptions& options, Env& env) const;
   /// A new file begins.
-  void restart() { python_->restart(); }
+  void restart() { functions_->restart(); }
   /// What is known of interpreted functions, for the file's section.
-  [[nodiscard]] std::vector<InterpretedFile> interpreted_files() const { return python_->files(); }
+  [[nodiscard]] std::vector<InterpretedFile> interpreted_files() const {
+    return functions_->files();
+  }
   /// What was not known at the last call: for those who cannot wait for the end.
-  std::vector<InterpretedFile> new_interpreted_files() { return python_->new_files(); }
+  std::vector<InterpretedFile> new_interpreted_files() { return functions_->new_files(); }
   /// The mappings of all of them, for a recording that lacks some that were written.
-  void map_interpreted_files(ByteBuilder& out) const { python_->map_all(out); }
+  void map_interpreted_files(ByteBuilder& out) const { functions_->map_all(out); }
 
  private:
   KernelUnwinding(StackWalker walker, const RecordOptions& options, Env& env);
   int attach_to(int fd, size_t number, Sys& sys);
-  void report_python(std::string_view command, const RecordOptions& options, Env& env) const;
+  void report_interpreted(std::string_view command, const RecordOptions& options, Env& env) const;
   Result<> add_carriers(const Capture& capture, Sys& sys);
   Result<> attach(const Capture& capture, Sys& sys);
   void load_tables(const Capture& capture, const RecordOptions& options, const Env& env);
@@ -68,7 +70,7 @@ class KernelUnwinding {
   StackWalker walker_;
   ObjectTables tables_;
   std::vector<Fd> carriers_;
-  std::optional<PythonFunctions> python_;
+  std::optional<InterpretedFunctions> functions_;
   std::optional<ChainJoiner> joiner_;
   std::vector<uint32_t> walked_events_;  // indices in the events of the capture
   bool counts_ = false;                  // samples, instead of writing them

@@ -111,7 +111,7 @@ walk_object unloaded(uint32_t state) {
           .python = 0,
           .used_ns = 0,
           .is_met = 0,
-          .zero = 0};
+          .ruby = 0};
 }
 
 /// Chains end where a table is missing: on a busy machine the program would run, and be sampled,
@@ -313,7 +313,7 @@ ObjectTables::Unwinding ObjectTables::read(const Object& object) const {
   if (file.machine() != kMachine) return result;
   const ElfFile* debug = found.runtime && found.symbols ? &*found.symbols : nullptr;
   result.segments = found.segments();
-  if (options_.interpreters) result.python = python_interpreter_of(file);
+  if (options_.interpreters) result.interpreters = find_interpreters(file);
   ObjectCache cache(options_.files.object_cache);
   std::string_view kind = debug != nullptr ? "cfi+debug" : "cfi";
   if (auto kept = cache.find(file.build_id(), kind, CfiTable::kPackedVersion)) {
@@ -340,7 +340,11 @@ void ObjectTables::load(Object object, const Unwinding& unwinding) {
   if (kept.slot) return;
   walk_object entry = unloaded(rows.empty() ? WALK_WITHOUT_TABLE : WALK_REQUESTED);
   entry.row_count = static_cast<uint32_t>(rows.size());
-  entry.python = add_python(object, unwinding, rows);
+  ObjectInterpreters::Numbers numbers = interpreters_.add(
+      object.key, object.path, unwinding.interpreters,
+      [&](uint64_t start, uint64_t end) { return usual_frame_bytes(rows, rules_, start, end); });
+  entry.python = numbers.python;
+  entry.ruby = numbers.ruby;
   entry.used_ns = monotonic_ns();  // or it would be the first to go
   if (!rows.empty() && rules_put_ == rules_.size() && make_room(rows.size() * sizeof(walk_row))) {
     uint32_t slot = free_slots_.front();
@@ -355,32 +359,9 @@ void ObjectTables::load(Object object, const Unwinding& unwinding) {
   walker_.put_object(object.key, entry);
 }
 
-/// The number that the walker knows the object's interpreter by; 0 if it has none, or one whose
-/// frames cannot be read.
-uint32_t ObjectTables::add_python(const Object& object, const Unwinding& unwinding,
-                                  std::span<const walk_row> rows) {
-  if (!unwinding.python) return 0;
-  auto next = static_cast<uint32_t>(pythons_.size());
-  auto [known, is_new] = pythons_.try_emplace(object.key, 0);
-  if (!is_new) return known->second;
-  std::optional<python_layout> layout = unwinding.python->layout;
-  if (kMachine != EM_X86_64) layout.reset();  // programs/python_frames.bpf.h
-  if (layout)
-    layout->loop_bytes = usual_frame_bytes(rows, rules_, layout->loop_start, layout->loop_end);
-  if (!layout || next >= PYTHON_OBJECTS || !walker_.put_python(next, *layout)) {
-    std::string name =
-        fmt::format("{} (CPython {})", object.path, unwinding.python->version_text());
-    // In an overlay, a file has two inodes.
-    if (std::ranges::find(unknown_interpreters_, name) == unknown_interpreters_.end())
-      unknown_interpreters_.push_back(name);
-    return 0;
-  }
-  return known->second = next + 1;
-}
-
 std::vector<std::string> ObjectTables::unknown_interpreters() const {
   std::lock_guard lock(mutex_);
-  return unknown_interpreters_;
+  return interpreters_.unknown();
 }
 
 bool ObjectTables::make_room(uint64_t bytes) {

@@ -32,7 +32,7 @@
 #include "bpf/unwinding/stack_walker.h"
 #include "bpf/unwinding/walk_machine.h"
 #include "capture/unwinding/chain_joiner.h"
-#include "capture/unwinding/interpreters/python_layout.h"
+#include "capture/unwinding/interpreters/object_interpreters.h"
 #include "capture/unwinding/walk_table.h"
 #include "symbol/object_finder.h"
 
@@ -67,8 +67,7 @@ class ObjectTables {
     uint64_t bytes = 0, dropped = 0;
   };
   [[nodiscard]] Figures figures() const;
-  /// Objects with an interpreter whose frames cannot be read: "libpython3.7m.so (CPython before
-  /// 3.8)".
+  /// ObjectInterpreters::unknown().
   [[nodiscard]] std::vector<std::string> unknown_interpreters() const;
 
  private:
@@ -82,7 +81,7 @@ class ObjectTables {
   struct Unwinding {
     CfiTable table;
     SegmentMap segments;
-    std::optional<PythonInterpreter> python = {};
+    FoundInterpreters interpreters = {};
   };
   [[nodiscard]] bool is_known(const walk_object_key& key) const;
 
@@ -98,8 +97,6 @@ class ObjectTables {
   [[nodiscard]] bool is_loaded(const walk_object_key& key) const;
   [[nodiscard]] Unwinding read(const Object& object) const;
   void load(Object object, const Unwinding& unwinding);
-  uint32_t add_python(const Object& object, const Unwinding& unwinding,
-                      std::span<const walk_row> rows);
   [[nodiscard]] bool make_room(uint64_t bytes);
   [[nodiscard]] bool drop_oldest();
 
@@ -111,8 +108,7 @@ class ObjectTables {
   WalkRules rules_{*walk_machine_of(abi::host_arch())};
   size_t rules_put_ = 1;
   std::deque<uint32_t> free_slots_;  // those used last come last: a walk may still be in them
-  std::map<walk_object_key, uint32_t, ObjectOrder> pythons_;
-  std::vector<std::string> unknown_interpreters_;
+  ObjectInterpreters interpreters_{walker_};
   uint64_t bytes_ = 0;
   uint64_t dropped_ = 0;
   std::vector<uint32_t> without_dump_;  // processes with generated code; only the thread's

@@ -130,9 +130,10 @@ void RecordFlags::declare_call_graphs(FlagTable& flags) {
             "\t\t\t\tDefault: fp",
             [this](std::string_view text) { return set_call_graph(text); })
       .on_negation([&sampling] { sampling.call_graph = CallGraphMode::kNone; });
-  flags.boolean(0, "interpreters", sampling.interpreters,
-                "--call-graph bpf: functions of Python stand in call chains in place of the "
-                "interpreter (default)");
+  flags.boolean(
+      0, "interpreters", sampling.interpreters,
+      "--call-graph bpf: functions of Python and Ruby stand in call chains in place of the "
+      "interpreter (default)");
   flags.boolean(0, "kernel-callchains", sampling.kernel_callchains, "collect kernel callchains");
   flags.boolean(0, "user-callchains", sampling.user_callchains, "collect user callchains");
 }

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "capture/unwinding/interpreters/mapped_places.h"
+
 namespace sonde {
 namespace {
 
@@ -180,13 +182,6 @@ std::optional<python_layout> layout_of(uint32_t version, Bytes runtime) {
   }
 }
 
-/// The distance of a mapped address from where offset 0 of the file would be mapped.
-std::optional<uint64_t> distance(const SegmentMap& segments, uint64_t address) {
-  for (const ElfSegment& segment : segments.segments())
-    if (segment.executable) return address - segment.addr.value + segment.offset.value;
-  return std::nullopt;
-}
-
 struct PythonSymbols {
   uint64_t runtime = 0, version = 0, code_type = 0;
   uint64_t loop = 0, loop_bytes = 0;
@@ -218,14 +213,6 @@ PythonSymbols find_symbols(const ElfFile& file) {
   return found;
 }
 
-/// What the file has at an address.
-Bytes bytes_at(const ElfFile& file, uint64_t address, size_t size) {
-  std::optional<FileOffset> offset = file.segments().offset_of(ElfAddr(address));
-  Bytes all = file.bytes();
-  if (!offset || offset->value > all.size() || all.size() - offset->value < size) return {};
-  return all.subspan(offset->value, size);
-}
-
 }  // namespace
 
 std::string PythonInterpreter::version_text() const {
@@ -240,12 +227,13 @@ std::optional<PythonInterpreter> python_interpreter_of(const ElfFile& file) {
   PythonSymbols symbols = find_symbols(file);
   if (symbols.runtime == 0) return std::nullopt;
   PythonInterpreter python{.version = symbols.version == 0 ? symbols.api : 0, .layout = {}};
-  if (Bytes version = bytes_at(file, symbols.version, sizeof python.version);
+  if (Bytes version = file_bytes_at(file, symbols.version, sizeof python.version);
       symbols.version != 0 && !version.empty())
     std::memcpy(&python.version, version.data(), sizeof python.version);
-  python.layout = layout_of(python.version, bytes_at(file, symbols.runtime, sizeof(DebugOffsets)));
-  std::optional<uint64_t> runtime = distance(file.segments(), symbols.runtime);
-  std::optional<uint64_t> code_type = distance(file.segments(), symbols.code_type);
+  python.layout =
+      layout_of(python.version, file_bytes_at(file, symbols.runtime, sizeof(DebugOffsets)));
+  std::optional<uint64_t> runtime = mapped_distance(file.segments(), symbols.runtime);
+  std::optional<uint64_t> code_type = mapped_distance(file.segments(), symbols.code_type);
   if (!python.layout || !runtime || !code_type || symbols.code_type == 0) {
     python.layout.reset();
     return python;
@@ -253,7 +241,7 @@ std::optional<PythonInterpreter> python_interpreter_of(const ElfFile& file) {
   python.layout->runtime = *runtime;
   python.layout->code_type = *code_type;
   if (python.layout->activation != PYTHON_ONE_FRAME) return python;
-  std::optional<uint64_t> loop = distance(file.segments(), symbols.loop);
+  std::optional<uint64_t> loop = mapped_distance(file.segments(), symbols.loop);
   if (!loop || symbols.loop == 0) {
     python.layout.reset();
     return python;

@@ -1,6 +1,5 @@
-#include "capture/unwinding/interpreters/python_lines.h"
-
-#include <algorithm>
+#include "base/bytes.h"
+#include "capture/unwinding/interpreters/code_lines.h"
 
 namespace sonde {
 namespace {
@@ -48,24 +47,7 @@ int64_t read_entry(uint8_t kind, ByteCursor& in) {
 
 }  // namespace
 
-PythonLines::PythonLines(Bytes table, uint32_t first_line, Form form)
-    : lowest_(first_line), highest_(first_line) {
-  if (form.format == PYTHON_LOCATIONS) read_locations(table);
-  if (form.format == PYTHON_RANGES) read_ranges(table);
-  if (form.format == PYTHON_LINE_STARTS) read_line_starts(table, form.is_cut);
-}
-
-void PythonLines::add(uint32_t end, int64_t line, bool has_line) {
-  // A module begins at line 0.
-  has_line = has_line && line > 0;
-  auto number = static_cast<uint32_t>(line);
-  ranges_.push_back({end, has_line ? number : kNone});
-  if (!has_line) return;
-  lowest_ = std::min(lowest_, number);
-  highest_ = std::max(highest_, number);
-}
-
-void PythonLines::read_locations(Bytes table) {
+void CodeLines::read_locations(Bytes table) {
   ByteCursor in(table);
   uint32_t end = 0;
   int64_t line = lowest_;
@@ -80,7 +62,7 @@ void PythonLines::read_locations(Bytes table) {
   }
 }
 
-void PythonLines::read_ranges(Bytes table) {
+void CodeLines::read_ranges(Bytes table) {
   constexpr int8_t kNoLine = -128;
   ByteCursor in(table);
   uint32_t end_bytes = 0;
@@ -96,7 +78,7 @@ void PythonLines::read_ranges(Bytes table) {
 }
 
 /// The last line goes on to the end of the code, which is not in the table.
-void PythonLines::read_line_starts(Bytes table, bool is_cut) {
+void CodeLines::read_line_starts(Bytes table, bool is_cut) {
   ByteCursor in(table);
   uint32_t end_bytes = 0;
   int64_t line = lowest_;
@@ -108,12 +90,6 @@ void PythonLines::read_line_starts(Bytes table, bool is_cut) {
     if (line < 0 || line > INT32_MAX) return;
   }
   if (!is_cut) add(UINT32_MAX, line, true);
-}
-
-std::optional<uint32_t> PythonLines::line_at(uint32_t unit) const {
-  auto found = std::ranges::upper_bound(ranges_, unit, {}, &Range::end);
-  if (found == ranges_.end() || found->line == kNone) return std::nullopt;
-  return found->line;
 }
 
 }  // namespace sonde

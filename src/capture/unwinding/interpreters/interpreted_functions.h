@@ -1,5 +1,5 @@
-// PythonFunctions: what the BPF stack walker says about code objects of CPython, and how their
-// frames stand in a recording.
+// InterpretedFunctions: what the BPF stack walker says about code objects of interpreters, and how
+// their frames stand in a recording.
 //
 // Functions get addresses that no process can map, in a range per source file:
 //
@@ -9,13 +9,14 @@
 // the time of that sample on. What is at the addresses, a section of the file says
 // (Features::interpreted_files).
 //
-//   PythonFunctions functions(walker, attr);
+//   InterpretedFunctions functions(walker, attr);
 //   functions.place(chain, sample, records);      words of the walker become addresses
 //   features.interpreted_files = functions.files();
 //
 // Thread-safe.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -26,19 +27,19 @@
 
 #include "base/bytes.h"
 #include "bpf/unwinding/stack_walker.h"
-#include "capture/unwinding/interpreters/python_lines.h"
+#include "capture/unwinding/interpreters/code_lines.h"
 #include "perfdata/header/features.h"
 #include "perfdata/records/sample.h"
 
 namespace sonde {
 
-class PythonFunctions {
+class InterpretedFunctions {
  public:
   /// `walker` must outlive this object; records of our own get an id block as `attr` demands.
-  PythonFunctions(StackWalker& walker, abi::EventAttr attr);
+  InterpretedFunctions(StackWalker& walker, abi::EventAttr attr);
 
-  /// Whether an address of a chain is one of the walker's words for a frame of Python.
-  static bool is_frame(uint64_t address) { return (address & PYTHON_FRAME) != 0; }
+  /// Whether an address of a chain is one of the walker's words for an interpreted frame.
+  static bool is_frame(uint64_t address) { return (address & INTERPRETED_FRAME) != 0; }
   /// Replaces such words in the chain of a sample, and appends the mappings that it needs.
   void place(std::span<uint64_t> chain, const Sample& sample, std::vector<std::byte>& records);
   /// Makes room for more descriptions, if chains are placed much later than they are walked.
@@ -56,14 +57,14 @@ class PythonFunctions {
     uint64_t without_name = 0;  // of those
     uint64_t cut_tables = 0;    // functions whose later lines are not known
   };
-  [[nodiscard]] Figures figures() const;
+  [[nodiscard]] Figures figures(interpreter of) const;
 
  private:
   struct Function {
     uint32_t file = 0;  // index in files_
     uint64_t place = 0;
     uint32_t first_line = 0;
-    PythonLines lines;
+    CodeLines lines;
     bool has_lines = true;
   };
   /// Of one image of a process, the time since which each file is mapped.
@@ -74,11 +75,12 @@ class PythonFunctions {
   };
 
   void take_descriptions();
-  void take(const python_code& code, Bytes lines);
-  uint32_t add_function(std::string name, std::string path, uint32_t first_line, Bytes lines,
-                        PythonLines::Form form);
+  void take(const code_description& code, Bytes lines);
+  uint32_t add_function(interpreter of, std::string name, std::string path, uint32_t first_line,
+                        Bytes lines, CodeLines::Form form);
+  uint32_t unread_function(interpreter of);
   uint32_t file_of(const std::string& path, uint64_t bytes);
-  Code code_of(uint64_t number, uint32_t pid);
+  Code code_of(interpreter of, uint64_t number, uint32_t pid);
   uint64_t address_of(const Function& function, uint32_t unit) const;
   void map(uint32_t file, const SampleId& id, ByteBuilder& out) const;
 
@@ -95,7 +97,7 @@ class PythonFunctions {
   std::unordered_map<std::string, uint32_t> function_numbers_;
   std::unordered_map<uint64_t, Code> codes_;
   std::map<std::pair<uint32_t, uint64_t>, MappedFiles> processes_;  // by pid and memory
-  Figures figures_;
+  std::array<Figures, INTERPRETERS> figures_;
 };
 
 }  // namespace sonde

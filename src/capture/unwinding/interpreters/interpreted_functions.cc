@@ -1,4 +1,4 @@
-#include "capture/unwinding/interpreters/python_functions.h"
+#include "capture/unwinding/interpreters/interpreted_functions.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "perfdata/records/record_encoder.h"
 
 namespace sonde {
@@ -17,7 +18,7 @@ constexpr size_t kMostFunctions = size_t{1} << 20;
 /// Line numbers of a function that differ by more are taken for nonsense.
 constexpr uint32_t kMostLines = uint32_t{1} << 22;
 constexpr std::string_view kUnread = "[name could not be read]";
-constexpr std::string_view kNoFile = "[python]";
+constexpr std::array<std::string_view, INTERPRETERS> kNoFile = {"[python]", "[ruby]"};
 
 void append_utf8(uint32_t code, std::string& text) {
   auto tail = [&](uint32_t shift) {
@@ -40,8 +41,25 @@ void append_utf8(uint32_t code, std::string& text) {
   }
 }
 
-/// A string of CPython, whose characters all have the same width. What was cut ends in "…".
+/// A string that should be UTF-8.
+std::string text_of_bytes(std::string_view bytes, bool is_cut) {
+  // What is cut off in the middle of a character is no damage.
+  if (is_cut && bytes.size() - valid_utf8_prefix(bytes) < 4)
+    bytes = bytes.substr(0, valid_utf8_prefix(bytes));
+  std::string text = to_utf8(bytes);
+  for (char& byte : text)
+    if (static_cast<unsigned char>(byte) < 0x20) byte = '?';
+  return text;
+}
+
+/// A string whose characters all have the same width, or a string of bytes. What was cut ends in
+/// "…".
 std::string text_of(const uint8_t* bytes, size_t most_bytes, uint32_t length, uint32_t width) {
+  if (width == CODE_TEXT_IS_BYTES) {
+    std::string_view all(reinterpret_cast<const char*>(bytes),
+                         std::min<size_t>(length, most_bytes));
+    return text_of_bytes(all, length > most_bytes) + (length > most_bytes ? "…" : "");
+  }
   std::string text;
   size_t count = std::min<size_t>(length, most_bytes / width);
   for (size_t i = 0; i < count; ++i) {
@@ -54,21 +72,27 @@ std::string text_of(const uint8_t* bytes, size_t most_bytes, uint32_t length, ui
   return text;
 }
 
+interpreter interpreter_of(uint64_t frame) {
+  return (frame >> (CODE_UNIT_BITS + CODE_NUMBER_BITS) & 1) != 0 ? INTERPRETER_RUBY
+                                                                 : INTERPRETER_PYTHON;
+}
+
 }  // namespace
 
-PythonFunctions::PythonFunctions(StackWalker& walker, abi::EventAttr attr)
+InterpretedFunctions::InterpretedFunctions(StackWalker& walker, abi::EventAttr attr)
     : walker_(walker), attr_(attr) {}
 
-void PythonFunctions::place(std::span<uint64_t> chain, const Sample& sample,
-                            std::vector<std::byte>& records) {
+void InterpretedFunctions::place(std::span<uint64_t> chain, const Sample& sample,
+                                 std::vector<std::byte>& records) {
   std::lock_guard lock(mutex_);
   for (uint64_t& address : chain) {
     if (!is_frame(address)) continue;
-    uint64_t number = (address & ~PYTHON_FRAME) >> PYTHON_UNIT_BITS;
-    Code code = code_of(number, sample.id.pid);
+    uint64_t number = address >> CODE_UNIT_BITS & ((uint64_t{1} << CODE_NUMBER_BITS) - 1);
+    interpreter of = interpreter_of(address);
+    Code code = code_of(of, number, sample.id.pid);
     const Function& function = functions_[code.function];
-    address = address_of(function, static_cast<uint32_t>(address & PYTHON_NO_UNIT));
-    ++figures_.frames;
+    address = address_of(function, static_cast<uint32_t>(address & CODE_NO_UNIT));
+    ++figures_[of].frames;
     // Records of other CPUs may come later, and be of an earlier time.
     auto [since, is_new] = code.mapped->try_emplace(function.file, sample.id.time);
     if (!is_new && since->second <= sample.id.time) continue;
@@ -81,45 +105,48 @@ void PythonFunctions::place(std::span<uint64_t> chain, const Sample& sample,
 }
 
 /// A description comes before the first chain that refers to it, but by another way.
-PythonFunctions::Code PythonFunctions::code_of(uint64_t number, uint32_t pid) {
+InterpretedFunctions::Code InterpretedFunctions::code_of(interpreter of, uint64_t number,
+                                                         uint32_t pid) {
   auto found = codes_.find(number);
   if (found == codes_.end() && number != 0) {
     take_descriptions();
     found = codes_.find(number);
   }
   if (found != codes_.end()) return found->second;
-  ++figures_.without_name;
-  return {.function = add_function(std::string(kUnread), std::string(kNoFile), 0, {}, {}),
-          .mapped = &processes_[{pid, 0}]};
+  ++figures_[of].without_name;
+  return {.function = unread_function(of), .mapped = &processes_[{pid, 0}]};
 }
 
-void PythonFunctions::take_descriptions() {
-  walker_.take_python_codes([this](const python_code& code, Bytes lines) { take(code, lines); });
+void InterpretedFunctions::take_descriptions() {
+  walker_.take_codes([this](const code_description& code, Bytes lines) { take(code, lines); });
 }
 
-void PythonFunctions::take(const python_code& code, Bytes lines) {
-  if (code.name_width == 0 || code.file_width == 0) return;
+void InterpretedFunctions::take(const code_description& code, Bytes lines) {
+  if (code.name_width == 0 || code.file_width == 0 || code.interpreter >= INTERPRETERS) return;
   std::string name = text_of(code.name, sizeof code.name, code.name_length, code.name_width);
   std::string path = text_of(code.file, sizeof code.file, code.file_length, code.file_width);
-  if (path.empty()) path = kNoFile;
-  PythonLines::Form form{.format = code.line_table, .is_cut = lines.size() < code.line_bytes};
+  if (path.empty()) path = kNoFile[code.interpreter];
+  CodeLines::Form form{.format = code.line_table, .is_cut = lines.size() < code.line_bytes};
+  // Ruby says that a whole file begins at line 0.
+  uint32_t first_line = std::max(code.first_line, code.interpreter == INTERPRETER_RUBY ? 1u : 0u);
   codes_[code.number] = {
-      .function = add_function(std::move(name), std::move(path), code.first_line, lines, form),
+      .function = add_function(static_cast<interpreter>(code.interpreter), std::move(name),
+                               std::move(path), first_line, lines, form),
       .mapped = &processes_[{code.pid, code.memory}]};
 }
 
-uint32_t PythonFunctions::add_function(std::string name, std::string path, uint32_t first_line,
-                                       Bytes lines, PythonLines::Form form) {
+uint32_t InterpretedFunctions::add_function(interpreter of, std::string name, std::string path,
+                                            uint32_t first_line, Bytes lines,
+                                            CodeLines::Form form) {
   std::string key = fmt::format("{}\n{}\n{}\n{}\n{:x}", name, path, first_line, form.format,
                                 std::hash<std::string_view>{}(as_text(lines)));
   if (auto known = function_numbers_.find(key); known != function_numbers_.end())
     return known->second;
   // Beyond the limit functions have no name, rather than another's.
-  if (functions_.size() >= kMostFunctions && name != kUnread)
-    return add_function(std::string(kUnread), std::string(kNoFile), 0, {}, {});
+  if (functions_.size() >= kMostFunctions && name != kUnread) return unread_function(of);
   auto next = static_cast<uint32_t>(functions_.size());
   function_numbers_.emplace(std::move(key), next);
-  Function function{.first_line = first_line, .lines = PythonLines(lines, first_line, form)};
+  Function function{.first_line = first_line, .lines = CodeLines(lines, first_line, form)};
   uint32_t lowest = function.lines.lowest(), highest = function.lines.highest();
   function.has_lines = first_line > 0 && highest - lowest < kMostLines;
   uint32_t line_count = function.has_lines ? highest - lowest + 1 : 0;
@@ -131,13 +158,17 @@ uint32_t PythonFunctions::add_function(std::string name, std::string path, uint3
                                              .line_count = line_count,
                                              .name = std::move(name)});
   functions_.push_back(std::move(function));
-  if (form.is_cut) ++figures_.cut_tables;
+  if (form.is_cut) ++figures_[of].cut_tables;
   return next;
+}
+
+uint32_t InterpretedFunctions::unread_function(interpreter of) {
+  return add_function(of, std::string(kUnread), std::string(kNoFile[of]), 0, {}, {});
 }
 
 /// The file's number, with room for so many more addresses: when they are used up, the file gets
 /// another range.
-uint32_t PythonFunctions::file_of(const std::string& path, uint64_t bytes) {
+uint32_t InterpretedFunctions::file_of(const std::string& path, uint64_t bytes) {
   auto next = static_cast<uint32_t>(files_.size());
   auto [known, is_new] = file_numbers_.try_emplace(path, next);
   if (!is_new && used_bytes_[known->second] + bytes <= kInterpretedFileBytes) return known->second;
@@ -148,15 +179,15 @@ uint32_t PythonFunctions::file_of(const std::string& path, uint64_t bytes) {
   return next;
 }
 
-uint64_t PythonFunctions::address_of(const Function& function, uint32_t unit) const {
+uint64_t InterpretedFunctions::address_of(const Function& function, uint32_t unit) const {
   uint64_t start = files_[function.file].start + function.place;
   if (!function.has_lines) return start;
   std::optional<uint32_t> line =
-      unit == PYTHON_NO_UNIT ? std::optional(function.first_line) : function.lines.line_at(unit);
+      unit == CODE_NO_UNIT ? std::optional(function.first_line) : function.lines.line_at(unit);
   return line ? start + 1 + (*line - function.lines.lowest()) : start;
 }
 
-void PythonFunctions::map(uint32_t file, const SampleId& id, ByteBuilder& out) const {
+void InterpretedFunctions::map(uint32_t file, const SampleId& id, ByteBuilder& out) const {
   MmapRecord mapping{};
   mapping.pid = mapping.tid = id.pid;
   mapping.start = RuntimeAddr(files_[file].start);
@@ -169,7 +200,7 @@ void PythonFunctions::map(uint32_t file, const SampleId& id, ByteBuilder& out) c
   encode(mapping, {.misc = abi::kMiscUser, .attr = &attr_, .id = id}, out);
 }
 
-void PythonFunctions::map_all(ByteBuilder& out) const {
+void InterpretedFunctions::map_all(ByteBuilder& out) const {
   std::lock_guard lock(mutex_);
   for (const auto& [process, mapped] : processes_)
     for (const auto& [file, since] : mapped) {
@@ -181,22 +212,22 @@ void PythonFunctions::map_all(ByteBuilder& out) const {
     }
 }
 
-void PythonFunctions::look() {
+void InterpretedFunctions::look() {
   std::lock_guard lock(mutex_);
   take_descriptions();
 }
 
-void PythonFunctions::restart() {
+void InterpretedFunctions::restart() {
   std::lock_guard lock(mutex_);
   for (auto& [process, mapped] : processes_) mapped.clear();
 }
 
-std::vector<InterpretedFile> PythonFunctions::files() const {
+std::vector<InterpretedFile> InterpretedFunctions::files() const {
   std::lock_guard lock(mutex_);
   return files_;
 }
 
-std::vector<InterpretedFile> PythonFunctions::new_files() {
+std::vector<InterpretedFile> InterpretedFunctions::new_files() {
   std::lock_guard lock(mutex_);
   std::vector<InterpretedFile> grown;
   if (std::exchange(all_given_, functions_.size()) == functions_.size()) return grown;
@@ -213,9 +244,9 @@ std::vector<InterpretedFile> PythonFunctions::new_files() {
   return grown;
 }
 
-PythonFunctions::Figures PythonFunctions::figures() const {
+InterpretedFunctions::Figures InterpretedFunctions::figures(interpreter of) const {
   std::lock_guard lock(mutex_);
-  return figures_;
+  return figures_[of];
 }
 
 }  // namespace sonde
