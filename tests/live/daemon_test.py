@@ -104,7 +104,8 @@ class DaemonTest(OwnDirectoryTest):
         self.assertEqual(os.getsid(pid), pid)  # survives its terminal
         listed = self.sessions()
         self.assertEqual(list(listed), ["clock", "task"])
-        self.assertEqual(sorted(listed.values()), self.sessions_by_proc())
+        # A session is listed from its fork on; it enters its directory a moment later.
+        eventually("the listed sessions run", lambda: self.sessions_by_proc() == sorted(listed.values()))
         self.assertEqual(self.daemon("ping").stdout, "OK   clock\nOK   task\n")
         self.assertEqual(self.daemon("signal", "--session", "clock").stdout, f"signal 12 sent to session 'clock [{listed['clock']}]'\n")
         eventually("a dump is written", lambda: list((self.base / "session-clock").glob("perf.data.*")))

@@ -241,9 +241,10 @@ class InterpreterTest(OwnDirectoryTest):
         return int(said.group(1)) if said else 0
 
     @staticmethod
-    def copied(run):
-        """Samples without functions of Python: until the table of a library that is loaded late is there, stacks are copied."""
-        said = re.search(r"(\d+) of \d+ stacks are copies", run.stderr)
+    def copied(text):
+        """Samples without functions of Python, as -v tells them: until the table of a library that is loaded late is there, stacks are
+        copied."""
+        said = re.search(r"(\d+) of \d+ stacks are copies", text)
         return int(said.group(1)) if said else 0
 
     def said(self):
@@ -295,7 +296,7 @@ class InterpreterTest(OwnDirectoryTest):
                 # While a function is being entered or left, its frame is not there yet, or no more.
                 self.assertLess(len(others), max(3, counts.total() / 100), [chain[:3] for chain in others[:3]])
                 # Copies explain what was not seen.
-                chains_of, copied = collections.Counter(chain[0][0] for chain in chains), self.copied(run)
+                chains_of, copied = collections.Counter(chain[0][0] for chain in chains), self.copied(run.stderr)
                 unseen = sum(taken[chain[0][0]] / chains_of[chain[0][0]] for chain in chains - seen)
                 self.assertLessEqual(unseen * RATE / 2, copied, [chain[:3] for chain in chains - seen])
                 whole, time = counts.total(), sum(taken.values())
@@ -308,7 +309,7 @@ class InterpreterTest(OwnDirectoryTest):
 
     def test_shares_of_a_longer_run_are_within_a_percent(self):
         (self.path / "program.py").write_text(PROGRAM.replace("SECONDS", "2"))
-        copied = self.copied(self.record("/usr/bin/python3", "-v"))
+        copied = self.copied(self.record("/usr/bin/python3", "-v").stderr)
         _, taken = self.said()
         counts = collections.Counter()
         for frames in self.samples():
@@ -333,7 +334,7 @@ class InterpreterTest(OwnDirectoryTest):
                 # A second by the main thread, and one by another. Copies are all that may be missing.
                 for by_main in (True, False):
                     found = sum(("_start (" in block) == by_main for block in whole)
-                    self.assertGreater(found + self.copied(run), 0.7 * RATE)
+                    self.assertGreater(found + self.copied(run.stderr), 0.7 * RATE)
                     self.assertGreater(found, 0)
                 self.assertLessEqual(len(blocks) - len(whole), self.incomplete(run))
 
@@ -374,7 +375,7 @@ class InterpreterTest(OwnDirectoryTest):
         return run
 
     def test_names_go_through_pipes(self):
-        run = subprocess.run([SONDE, "record", "-e", "cpu-clock:u", "-F", str(RATE), "--call-graph", "bpf", "-o", "-", "--",
+        run = subprocess.run([SONDE, "record", "-v", "-e", "cpu-clock:u", "-F", str(RATE), "--call-graph", "bpf", "-o", "-", "--",
                               "/usr/bin/python3", self.path / "program.py", self.path / "said"],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -386,9 +387,11 @@ class InterpreterTest(OwnDirectoryTest):
             text = self.piped(name, SONDE, *words, "-").stdout.decode()
             return re.findall(r".* \((?:/.*\.py|<.*>)\)\n.*", text)
         text = "\n".join(functions("piped"))
-        chains, _ = self.said()
-        for name in {chain[0][0] for chain in chains}:
-            self.assertIn(f" {name} (", text)
+        _, taken = self.said()
+        self.assertIn(" plain (", text)
+        # Copies explain what was not seen.
+        unseen = sum(seconds for name, seconds in taken.items() if f" {name} (" not in text)
+        self.assertLessEqual(unseen * RATE / 2, self.copied(run.stderr.decode()))
         # Read as a whole, and as a file that has a section of them.
         self.assertRegex(self.piped("piped", SONDE, "report", "--stdio", "--no-children", "-g", "none", "-i", "-").stdout.decode(),
                          r"program\.py +\[\.\] spin")
@@ -409,7 +412,7 @@ class InterpreterTest(OwnDirectoryTest):
                                        "--", "/usr/bin/python3", self.path / "program.py", self.path / "said")
         (self.path / "piped").write_bytes(data)
         run = self.piped("piped", PERF, "script", "--no-inline", "-i", "-", "-F", "ip,sym")
-        self.assertEqual(run.stderr.decode(), "")
+        self.assertEqual([line for line in run.stderr.decode().splitlines() if line and "lost" not in line], [])
         ours = self.piped("piped", SONDE, "script", "--no-inline", "-i", "-", "-F", "ip,sym")
         addresses, our_addresses = ([line.split()[0] for line in of.stdout.decode().splitlines() if line] for of in (run, ours))
         self.assertEqual(addresses, our_addresses)
@@ -442,7 +445,7 @@ class InterpreterTest(OwnDirectoryTest):
     def test_perf_reads_the_file(self):
         self.record("/usr/bin/python3")
         run = self.run_tool(PERF, "script", "-i", "perf.data", "-F", "ip,sym,dso")
-        self.assertEqual(run.stderr, "")
+        self.assertEqual([line for line in run.stderr.splitlines() if line and "lost" not in line], [])
         self.assertIn("program.py", run.stdout)
         ours = self.run_tool(SONDE, "script", "--no-inline", "-i", "perf.data", "-F", "ip").stdout
         self.assertEqual(self.run_tool(PERF, "script", "--no-inline", "-i", "perf.data", "-F", "ip").stdout.split(), ours.split())
@@ -452,11 +455,14 @@ class InterpreterTest(OwnDirectoryTest):
             "import subprocess, sys\n"
             "for i in range(5):\n"
             "    subprocess.run([sys.executable, '-c', 'def short():\\n  for i in range(2000000): pass\\nshort()'], check=True)\n")
-        self.run_tool(SONDE, "record", "-e", "cpu-clock:u", "-F", RATE, "--call-graph", "bpf", "-o", "perf.data", "--",
-                      "/usr/bin/python3", self.path / "many.py")
+        run = self.run_tool(SONDE, "record", "-v", "-e", "cpu-clock:u", "-F", RATE, "--call-graph", "bpf", "-o", "perf.data", "--",
+                            "/usr/bin/python3", self.path / "many.py")
         text = self.run_tool(SONDE, "script", "-i", "perf.data", "-F", "pid,ip,sym,dso").stdout
-        pids = {block.split()[0] for block in text.split("\n\n") if " short (<string>)" in block}
-        self.assertEqual(len(pids), 5)
+        seen = collections.Counter(block.split()[0] for block in text.split("\n\n") if " short (<string>)" in block)
+        self.assertGreater(len(seen), 0)
+        self.assertLessEqual(len(seen), 5)
+        # Each of them makes as many samples as the others, or nearly so; copies explain those without any.
+        self.assertLessEqual((5 - len(seen)) * max(seen.values()) / 2, self.copied(run.stderr))
 
 
 if __name__ == "__main__":

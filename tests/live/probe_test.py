@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 from own_directory import OwnDirectoryTest
+from probe_events import remove_probes
 
 SONDE = os.environ["SONDE"]
 TRACEFS = next(Path(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines() if line.split()[2] == "tracefs")
@@ -72,7 +73,7 @@ class ProbeTest(OwnDirectoryTest):
         self.addCleanup(self.remove_all)
 
     def remove_all(self):
-        subprocess.run([SONDE, "probe", "-q", "-d", f"*{APP}*:* | *{GROUP}*:*"], check=False, stderr=subprocess.DEVNULL)
+        remove_probes(SONDE, f"*{APP}*:* | *{GROUP}*:*")
 
     def sonde(self, *words, status=0):
         done = subprocess.run([SONDE, *words], cwd=self.path, text=True, capture_output=True, timeout=120,

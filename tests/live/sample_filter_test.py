@@ -14,6 +14,9 @@ from pathlib import Path
 SONDE = os.environ["SONDE"]
 # Addresses are the same in every run.
 LOAD = ["setarch", "-R", "python3", "-c", "x = [bytes(5000) for i in range(500)]"]
+# On two CPUs, one after the other; otherwise the scheduler might move it between the two events of a fault.
+FIRST, OTHER = (sorted(os.sched_getaffinity(0)) * 2)[:2]
+TWO_CPUS = ["sh", "-c", f"{shlex.join(LOAD)}; taskset -cp {OTHER} $$ > /dev/null; exec {shlex.join(LOAD)}"]
 # A fault is a page fault, and either minor or major: the kernel counts it twice.
 ALL = ["-e", "minor-faults:u", "-e", "major-faults:u"]
 
@@ -25,8 +28,8 @@ class SampleFilterTest(unittest.TestCase):
         cls.addClassCleanup(directory.cleanup)
         cls.path = Path(directory.name)
 
-    def record(self, *options, load=LOAD, status=0):
-        done = subprocess.run([SONDE, "record", "-N", "-o", "samples.data", *options, "--", *load], cwd=self.path,
+    def record(self, *options, load=LOAD, status=0, launcher=()):
+        done = subprocess.run([*launcher, SONDE, "record", "-N", "-o", "samples.data", *options, "--", *load], cwd=self.path,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stderr
@@ -50,11 +53,13 @@ class SampleFilterTest(unittest.TestCase):
         ip = sorted(sample[6] for sample in before)[len(before) // 2]
         for text, keeps in ((f"addr > {addr:#x}", lambda pid, tid, cpu, time, a, i: a > addr),
                             (f"ip<={ip}", lambda pid, tid, cpu, time, a, i: i <= ip),
-                            (f"ip > {ip:#x} || addr <= {addr}, cpu != 1", lambda pid, tid, cpu, time, a, i: (i > ip or a <= addr) and cpu != 1),
+                            (f"ip > {ip:#x} || addr <= {addr}, cpu != {OTHER}",
+                             lambda pid, tid, cpu, time, a, i: (i > ip or a <= addr) and cpu != OTHER),
                             (f"addr & 0x1000, period == 1, uid == 0, gid == 0, time > 0", lambda pid, tid, cpu, time, a, i: a & 0x1000),
                             ("tid == 1 || pid == 1", lambda *values: False)):
             with self.subTest(text):
-                said = self.record("-d", "-T", "--sample-cpu", "-c", "1", "-e", "page-faults:u", "--filter", text, *ALL)
+                said = self.record("-d", "-T", "--sample-cpu", "-c", "1", "-e", "page-faults:u", "--filter", text, *ALL,
+                                   **({"launcher": ["taskset", "-c", str(FIRST)], "load": TWO_CPUS} if "cpu" in text else {}))
                 samples = self.samples()
                 everything = [values for event, *values in samples if not event.startswith("page-faults")]
                 kept = [values[4:] for event, *values in samples if event.startswith("page-faults")]

@@ -198,6 +198,7 @@ class TopBrowserTest(tmux.TmuxTest):
 
     def test_code_of_the_row_at_hand_and_by_name(self):
         terminal = self.top()
+        terminal.wait_until(lambda now: self.rows(now) and "the_hot_function" in self.rows(now)[0], "the function as first row")
         terminal.press("a")
         lines = terminal.wait_for("^ the_hot_function")
         self.assertRegex("\n".join(lines), r"\d+\.\d\d +[0-9a-f]+: ")

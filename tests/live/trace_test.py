@@ -418,9 +418,10 @@ class TraceTest(unittest.TestCase):
         _, said = self.run_trace("/nonexistent/program", status=255)
         self.assertIn("/nonexistent/program: No such file or directory", said)
         self.run_trace("sh", "-c", "exit 3", status=3)
-        lines, _ = self.run_trace("-D", "200", "-e", "openat", "sh", "-c", "sleep 0.5; cat /etc/hostname")
-        self.assertIn("cat/", lines)
-        self.assertNotIn("sleep/", lines)
+        # Calls before and after the delay: the shell's own start, and what it does once it has waited for longer.
+        lines, _ = self.run_trace("-D", "1000", "-e", "openat", "sh", "-c", "cat /dev/null; sleep 3; head /dev/null")
+        self.assertIn("head/", lines)
+        self.assertNotIn("cat/", lines)
         done = subprocess.run([SONDE, "trace", "--max-events", "5", "ls", "/"], capture_output=True, text=True, timeout=60)
         self.assertEqual(len([line for line in done.stderr.splitlines() if LINE.match(line)]), 5)
 
