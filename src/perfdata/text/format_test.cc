@@ -168,6 +168,27 @@ TEST(TextFormat, InterpretedFunctionsAreText) {
   EXPECT_THAT(text_of(opened), HasSubstr(kFeature));
 }
 
+TEST(TextFormat, InterpretedFunctionsInPipesAreUpdatesOfAnEvent) {
+  for (std::string_view order : {"little", "big"}) {
+    Opened opened;
+    open(fmt::format("order: {}\nmode: pipe\n{}"
+                     "EVENT_UPDATE id=7 interpreted=\"\\\"a b.py\\\" 0 1 0 10 5 \\\"row\\\"\"\n"
+                     "EVENT_UPDATE id=7 interpreted=\"\\\"<string>\\\" 268435456 1 0 1 3 "
+                     "\\\"<module>\\\"\"\nFINISHED_ROUND\n",
+                     order, kEventLine),
+         opened);
+    records_of(*opened.recording);
+    const std::vector<InterpretedFile>& files = opened.recording->features().interpreted_files;
+    ASSERT_EQ(files.size(), 2u);
+    EXPECT_EQ(files[0].path, "a b.py");
+    EXPECT_EQ(files[0].functions[0], (InterpretedFile::Function{0, 10, 5, "row"}));
+    EXPECT_EQ(files[1].start, kInterpretedBase + kInterpretedFileBytes);
+    Opened again;
+    open(text_of(opened), again);
+    EXPECT_TRUE(as_text(opened.bytes) == as_text(again.bytes));
+  }
+}
+
 TEST(TextFormat, PipesCarryTheirEventsThemselves) {
   Opened opened;
   open(fmt::format("mode: pipe\n{}feature HOSTNAME: \"vm\"\nfeature TRACING_DATA: 01 02 03\n"

@@ -4,8 +4,11 @@
 #include <bit>
 
 #include "abi/record_names.h"
+#include "perfdata/header/feature_encoder.h"
+#include "perfdata/header/features.h"
 #include "perfdata/records/record_encoder.h"
 #include "perfdata/records/user_records.h"
+#include "perfdata/text/features.h"
 #include "perfdata/text/fields.h"
 
 namespace sonde {
@@ -250,7 +253,18 @@ bool put_thread_map(Fields& f, ByteBuilder& out) {
   return encode(map, out);
 }
 
+/// interpreted="…" has the text of a feature line of INTERPRETED_FILES, in quotes.
+Result<bool> put_interpreted_update(Fields& f, ByteBuilder& out) {
+  Features features;
+  TRY(set_feature(abi::kFeatureInterpretedFiles, f.text("interpreted"), features));
+  if (features.interpreted_files.empty())
+    return fail(ErrorCode::kCorrupt, "interpreted=: a path, its start and its functions expected");
+  encode_interpreted_updates(features.interpreted_files, f.u64("id"), out);
+  return true;
+}
+
 Result<bool> put_event_update(Fields& f, ByteBuilder& out) {
+  if (f.has("interpreted")) return put_interpreted_update(f, out);
   EventUpdateRecord update{
       .kind = EventUpdateKind::kUnit, .id = f.u64("id"), .text = {}, .scale = 1, .cpus = {}};
   if (f.has("unit")) {
@@ -265,7 +279,8 @@ Result<bool> put_event_update(Fields& f, ByteBuilder& out) {
     update.kind = EventUpdateKind::kCpus;
     update.cpus = cpu_map_of(f);
   } else {
-    return fail(ErrorCode::kCorrupt, "EVENT_UPDATE needs unit=, scale=, name= or cpus=");
+    return fail(ErrorCode::kCorrupt,
+                "EVENT_UPDATE needs unit=, scale=, name=, cpus= or interpreted=");
   }
   return encode(update, out);
 }
