@@ -116,4 +116,4 @@ class AnnotateBrowserTest(tmux.TmuxTest):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=["annotate_browser"], verbosity=2 if len(sys.argv) > 2 else 1)
+    unittest.main(argv=["annotate_browser", *sys.argv[2:]], verbosity=2 if len(sys.argv) > 2 else 1)

@@ -512,4 +512,4 @@ class ReportBrowserTest(tmux.TmuxTest):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=["report_browser"], verbosity=2 if len(sys.argv) > 2 else 1)
+    unittest.main(argv=["report_browser", *sys.argv[2:]], verbosity=2 if len(sys.argv) > 2 else 1)

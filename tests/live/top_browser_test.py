@@ -298,4 +298,4 @@ if __name__ == "__main__":
     if os.geteuid() != 0:
         print("needs root")
         sys.exit(77)
-    unittest.main(argv=["top_browser"], verbosity=2 if len(sys.argv) > 2 else 1)
+    unittest.main(argv=["top_browser", *sys.argv[2:]], verbosity=2 if len(sys.argv) > 2 else 1)

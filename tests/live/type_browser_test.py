@@ -122,4 +122,4 @@ class TypeBrowserTest(tmux.TmuxTest):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=["type_browser"], verbosity=2 if len(sys.argv) > 2 else 1)
+    unittest.main(argv=["type_browser", *sys.argv[2:]], verbosity=2 if len(sys.argv) > 2 else 1)

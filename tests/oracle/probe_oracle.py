@@ -15,6 +15,7 @@ SONDE = os.environ["SONDE"]
 PERF = side_by_side.needed_perf()
 TRACEFS = next(Path(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines() if line.split()[2] == "tracefs")
 GROUP = f"oracle{os.getpid()}"  # no other run has it
+NAMES = {PERF: "perf", SONDE: "sonde"}  # in those of probes, where a file's name may have what those must not
 PROGRAM = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +88,7 @@ def listed(app, home, group):
 def of_each_other(app, home):
     """What one makes, both list in the same words, and the other removes."""
     for maker, other in ((PERF, SONDE), (SONDE, PERF)):
-        group = f"{GROUP}_{Path(maker).name}"
+        group = f"{GROUP}_{NAMES[maker]}"
         texts = []
         for definition in ("one=po_leaf x=%di:u32", "two=po_leaf%return $retval", "three=po_mid:3", "four=po_leaf %di %si"):
             made = ask(maker, "-x", app, "-a", f"{group}:{definition}", home=home)
@@ -117,7 +118,7 @@ def what_is_said(app, home):
 
 def the_cache(app, home):
     for maker, other in ((PERF, SONDE), (SONDE, PERF)):
-        name = "kept_by_" + Path(maker).name
+        name = "kept_by_" + NAMES[maker]
         ask(maker, "--cache", "-x", app, f"{GROUP}_cache:{name}=po_leaf x=%di:u32", home=home)
         ask(maker, "-d", f"{GROUP}_cache:{name}", home=home)
         kept = ask(other, "--cache", "-l", home=home).stdout
