@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "base/parallel.h"
 #include "replay/fields/guest_samples.h"
 #include "replay/frames/address_resolver.h"
 #include "replay/frames/frame_counts.h"
+#include "replay/passes/block_shares.h"
 #include "unwind/call_stack_branches.h"
 
 namespace sonde {
@@ -105,25 +108,27 @@ class Slice {
   Slice(const Slice&) = delete;
   Slice& operator=(const Slice&) = delete;
 
-  void read(size_t first_block, size_t end_block) {
+  void read(BlockShares& shares, size_t share) {
+    size_t first_block = shares.first_block(share);
     first_row = row_ = sideband_.samples_before[first_block];
-    if (options_.want_chains) expect_chains(first_block, end_block);
+    if (options_.want_chains) expect_chains(first_block, shares.end_block(share));
     size_t mapped_from = first_block;
-    for (size_t block = first_block; block < end_block; ++block) {
-      const RecordBlock& bytes = recording_.blocks()[block];
+    while (std::optional<size_t> block = shares.next(share)) {
+      const RecordBlock& bytes = recording_.blocks()[*block];
       if (bytes.samples_taken) continue;
-      if (block - mapped_from >= kBlocksMapped) release(std::exchange(mapped_from, block), block);
+      if (*block - mapped_from >= kBlocksMapped)
+        release(std::exchange(mapped_from, *block), *block);
       RecordRange range(bytes, recording_.byte_order());
-      uint64_t rank = sideband_.records_before[block];
+      uint64_t rank = sideband_.records_before[*block];
       size_t offset = 0;
       for (RecordView record; range.next(record); ++rank) {
         prefetch_next(record);
         if (record.type == abi::kRecordSample)
-          take(record, rank, {static_cast<uint32_t>(block), static_cast<uint32_t>(offset)});
+          take(record, rank, {static_cast<uint32_t>(*block), static_cast<uint32_t>(offset)});
         offset = range.stopped_at();
       }
     }
-    release(mapped_from, end_block);
+    release(mapped_from, shares.end_block(share));
     queue_.flush();
     chains.end_interning();
     rows = row_ - first_row;
@@ -173,8 +178,8 @@ class Slice {
   uint64_t first_time = UINT64_MAX, last_time = 0;
 
  private:
-  /// Upper bound of chains: every word of the records is an address, and no chain repeats. Places
-  /// do repeat.
+  /// Upper bound of chains, even if others take blocks of this share: every word of the records is
+  /// an address, and no chain repeats. Places do repeat.
   void expect_chains(size_t first_block, size_t end_block) {
     size_t bytes = 0;
     for (size_t block = first_block; block < end_block; ++block)
@@ -321,7 +326,7 @@ void count_incomplete(const SamplePassResult& result, const SamplePassOptions& o
 
 SamplePassResult read_samples(const Recording& recording, const Machine& machine,
                               const SidebandResult& sideband, const SamplePassOptions& options,
-                              size_t slices, LossLedger& losses, FrameTable known) {
+                              size_t threads, LossLedger& losses, FrameTable known) {
   SamplePassResult result;
   make_room(result.samples, sideband.counts.samples, options);
   ChainSources sources{options.arch, options.cfi, options.max_stack, nullptr, nullptr};
@@ -331,20 +336,31 @@ SamplePassResult read_samples(const Recording& recording, const Machine& machine
   if (options.stitch_calls) stitched = stitch_call_stacks(recording, sideband);
   sources.stitched_calls = &stitched;
   sources.branch_history = options.branch_history;
-  size_t blocks = recording.blocks().size();
   std::vector<ScanSegment> segments;
   if (options.deferred != nullptr) segments = options.deferred->segments();
-  slices = std::clamp<size_t>(slices, 1, std::max<size_t>(blocks, 1));
-  std::vector<std::unique_ptr<Slice>> parts;
-  for (size_t i = 0; i < slices; ++i)
-    parts.push_back(std::make_unique<Slice>(recording, machine, sideband, options, sources,
-                                            result.samples, losses));
-  parts[0]->frames = std::move(known);
-  parallel_for(slices, [&](size_t i) {
-    for (size_t k = segments.size() * i / slices; k < segments.size() * (i + 1) / slices; ++k)
-      parts[i]->read(segments[k]);
-    parts[i]->read(blocks * i / slices, blocks * (i + 1) / slices);
+  size_t blocks = recording.blocks().size();
+  threads = std::clamp<size_t>(threads, 1, std::max<size_t>(blocks, 1));
+  BlockShares shares(blocks, threads);
+  std::vector<std::unique_ptr<Slice>> parts(threads);  // by share
+  std::mutex mutex;                                    // of `parts`
+  auto add_slice = [&](size_t share) -> Slice& {
+    auto made = std::make_unique<Slice>(recording, machine, sideband, options, sources,
+                                        result.samples, losses);
+    std::lock_guard lock(mutex);
+    parts.resize(std::max(parts.size(), share + 1));
+    return *(parts[share] = std::move(made));
+  };
+  parallel_for(threads, [&](size_t i) {
+    Slice& slice = add_slice(i);
+    if (i == 0) slice.frames = std::move(known);
+    for (size_t k = segments.size() * i / threads; k < segments.size() * (i + 1) / threads; ++k)
+      slice.read(segments[k]);
+    slice.read(shares, i);
+    while (std::optional<size_t> share = shares.split_largest())
+      add_slice(*share).read(shares, *share);
   });
+  std::ranges::stable_sort(parts, {}, [](const auto& part) { return part->first_row; });
+  size_t slices = parts.size();
 
   // The first slice's tables become the common ones: its ids are already those of a sequential
   // pass.

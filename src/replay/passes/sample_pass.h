@@ -38,11 +38,11 @@ struct SamplePassResult {
   uint64_t first_time_ns = UINT64_MAX, last_time_ns = 0;
 };
 
-/// `known` has the frames of the preceding samples, which keep their ids. `slices` is how many
-/// parts may run at once; the result does not depend on it.
+/// `known` has the frames of the preceding samples, which keep their ids. `threads` is how many
+/// may run at once; but for the ids of chains the result does not depend on it.
 SamplePassResult read_samples(const Recording& recording, const Machine& machine,
                               const SidebandResult& sideband, const SamplePassOptions& options,
-                              size_t slices, LossLedger& losses, FrameTable known = {});
+                              size_t threads, LossLedger& losses, FrameTable known = {});
 
 /// The same for some samples at a time, in any order. Tables and buffers serve all of them.
 class SampleBatches {
