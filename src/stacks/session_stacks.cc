@@ -142,9 +142,10 @@ class Spellings {
   std::vector<uint32_t> sort_by_name() {
     std::vector<uint32_t> order(spellings_.size());
     std::iota(order.begin(), order.end(), 0u);
-    auto name = [&](StackFrameId frame) {
-      return profile_.text(profile_.frames[frame.index()].name);
-    };
+    std::vector<std::string_view> names;
+    names.reserve(profile_.frames.size());
+    for (const StackFrame& frame : profile_.frames) names.push_back(profile_.text(frame.name));
+    auto name = [&](StackFrameId frame) { return names[frame.index()]; };
     parallel_sort(std::span(order), [&](uint32_t a, uint32_t b) {
       auto by_name = std::lexicographical_compare_three_way(
           spellings_[a].begin(), spellings_[a].end(), spellings_[b].begin(), spellings_[b].end(),
@@ -250,6 +251,7 @@ class SessionStacks {
     use_of_chain_.assign(session_.chains().size(), kNone);
     if (options_.want_samples) use_of_sample_.assign(samples_.size(), kNone);
     for (size_t i = 0; i < samples_.size(); ++i) {
+      prefetch_use(i);
       uint32_t column = column_of_event_[samples_.event[i]];
       if (column == kNone || (options_.filter && !options_.filter(i))) continue;
       uint32_t use = use_of(i);
@@ -259,6 +261,23 @@ class SessionStacks {
       if (options_.want_samples) use_of_sample_[i] = use;
     }
     return true;
+  }
+  /// Chains come back in any order: what is known of those of the next samples is fetched some time
+  /// before it is needed.
+  void prefetch_use(size_t sample) const {
+    constexpr size_t kChainAhead = 32, kUseAhead = 16;
+    size_t count = samples_.chain.size();
+    if (sample + kChainAhead < count)
+      if (ChainId chain = samples_.chain[sample + kChainAhead]; chain.valid()) {
+        __builtin_prefetch(&use_of_chain_[chain.index()]);
+        session_.chains().prefetch(chain);
+      }
+    if (sample + kUseAhead < count)
+      if (ChainId chain = samples_.chain[sample + kUseAhead]; chain.valid())
+        if (uint32_t use = use_of_chain_[chain.index()]; use != kNone) {
+          __builtin_prefetch(&uses_[use]);
+          __builtin_prefetch(&values_[use * profile_.columns.size()]);
+        }
   }
   [[nodiscard]] double value_of(size_t sample) const {
     return options_.value == StackValue::kPeriod ? static_cast<double>(samples_.period[sample]) : 1;

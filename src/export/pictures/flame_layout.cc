@@ -35,17 +35,19 @@ class GraphLayout {
     double total = totals_[node.index()];
     return total > 0 && total >= least_;
   }
+  struct Child {
+    std::string_view name;
+    StackNodeId node;
+  };
   /// Order of folded-stack lines: what follows the name, a blank or a semicolon, counts.
-  [[nodiscard]] bool comes_first(StackNodeId a, StackNodeId b) const {
-    std::string_view name_a = profile_.name_of(a);
-    std::string_view name_b = profile_.name_of(b);
-    size_t same = static_cast<size_t>(std::ranges::mismatch(name_a, name_b).in1 - name_a.begin());
-    auto at = [&](StackNodeId node, std::string_view name) {
-      if (same < name.size()) return static_cast<unsigned char>(name[same]);
-      bool has_children = profile_.nodes[node.index()].end > node.index() + 1;
+  [[nodiscard]] bool comes_first(const Child& a, const Child& b) const {
+    size_t same = static_cast<size_t>(std::ranges::mismatch(a.name, b.name).in1 - a.name.begin());
+    auto at = [&](const Child& child) {
+      if (same < child.name.size()) return static_cast<unsigned char>(child.name[same]);
+      bool has_children = profile_.nodes[child.node.index()].end > child.node.index() + 1;
       return static_cast<unsigned char>(has_children ? ';' : ' ');
     };
-    return at(a, name_a) < at(b, name_b);
+    return at(a) < at(b);
   }
 
   void add_children(const FlameSpan& span) {
@@ -56,15 +58,16 @@ class GraphLayout {
     bool any_shown = false;
     for (size_t i = first; i < end; i = profile_.nodes[i].end) {
       below += totals_[i];
-      children_.emplace_back(i);
+      children_.push_back({{}, StackNodeId(i)});
       any_shown = any_shown || is_shown(StackNodeId(i));
     }
     if (!any_shown) return;
+    for (Child& child : children_) child.name = profile_.name_of(child.node);
     std::ranges::stable_sort(children_,
-                             [this](StackNodeId a, StackNodeId b) { return comes_first(a, b); });
+                             [this](const Child& a, const Child& b) { return comes_first(a, b); });
     // From the right, so that the leftmost is popped first.
     double right = span.start + (span.node.valid() ? totals_[span.node.index()] : below);
-    for (StackNodeId node : std::views::reverse(children_)) {
+    for (StackNodeId node : children_ | std::views::reverse | std::views::transform(&Child::node)) {
       double total = totals_[node.index()];
       right -= total;
       if (!is_shown(node)) continue;
@@ -80,7 +83,7 @@ class GraphLayout {
   const std::vector<double>& totals_;
   double least_;
   std::vector<FlameSpan> spans_, waiting_;
-  std::vector<StackNodeId> children_;
+  std::vector<Child> children_;
 };
 
 /// Goes through the stacks in order; frames that the next stack does not share are closed.
