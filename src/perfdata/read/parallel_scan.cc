@@ -1,5 +1,6 @@
 #include "perfdata/read/parallel_scan.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,7 +39,7 @@ bool looks_like_records(Bytes bytes, size_t at, const EventTable& events, ByteOr
 class ParallelScan {
  public:
   ParallelScan(const ScannedFile& file, ByteOrder order, const EventTable& events,
-               SetupCollector& setup, StreamExpander& expander, SampleObserver& observer,
+               SetupCollector& setup, StreamExpander& expander, SampleObserver* observer,
                LossLedger& losses)
       : fd_(file.fd),
         offset_(file.data.begin),
@@ -53,16 +54,18 @@ class ParallelScan {
   ParallelScanResult run() {
     std::vector<Part> segments = find_segments();
     // There may be a gap that belongs to no segment before each segment, and one after the last.
-    observer_.set_parts(2 * segments.size() + 1);
+    if (observer_ != nullptr) observer_->set_parts(2 * segments.size() + 1);
     std::atomic<size_t> next = 0;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
     parallel_jobs(std::min(threads, segments.size()), [&](size_t) {
-      Window window = std::make_unique_for_overwrite<std::byte[]>(kWindow);
-      for (size_t i = next++; i < segments.size(); i = next++)
+      Window window = make_window();
+      for (size_t i = next++; i < segments.size(); i = next++) {
+        if (observer_ == nullptr) map_pages(segments[i]);
         if (i == 0)
           scan(segments[i], window);
         else
           walk_plain(segments[i], window);
+      }
     });
     ParallelScanResult result;
     size_t position = 0;
@@ -70,7 +73,7 @@ class ParallelScan {
     for (size_t i = 0; i < segments.size(); ++i) {
       is_over = is_over || !walk_up_to(segments[i].start, 2 * i, position, result);
       if (is_over || position != segments[i].start) {
-        observer_.drop(2 * i + 1);
+        if (observer_ != nullptr) observer_->drop(2 * i + 1);
         continue;
       }
       position = segments[i].position;
@@ -82,7 +85,11 @@ class ParallelScan {
   }
 
  private:
-  using Window = std::unique_ptr<std::byte[]>;
+  using Window = std::unique_ptr<std::byte[]>;  // null without an observer: read in place
+
+  [[nodiscard]] Window make_window() const {
+    return observer_ == nullptr ? nullptr : std::make_unique_for_overwrite<std::byte[]>(kWindow);
+  }
 
   /// A part of the records, scanned by one thread.
   struct Part {
@@ -118,7 +125,7 @@ class ParallelScan {
   bool walk_up_to(size_t end, size_t number, size_t& position, ParallelScanResult& result) {
     if (position >= end) return true;
     Part between = part(number, position, end);
-    scan(between, std::make_unique_for_overwrite<std::byte[]>(kWindow));
+    scan(between, make_window());
     position = between.position;
     bool is_over = between.is_over;
     add_to(result, std::move(between));
@@ -127,12 +134,20 @@ class ParallelScan {
 
   /// Walks as long as there are records that do not extend past the part's end.
   void scan(Part& part, const Window& window) {
+    if (observer_ == nullptr) {
+      part.stop = split(part, rest_of(part), false).stop;
+      return;
+    }
     do walk_plain(part, window);
     while (part.stop == BlockSplitter::Stop::kNotPlain && walk_mapped(part));
   }
 
   /// Stops at a record that is not plain or that is larger than the window.
   void walk_plain(Part& part, const Window& window) {
+    if (observer_ == nullptr) {
+      part.stop = split(part, rest_of(part), true).stop;
+      return;
+    }
     part.stop = BlockSplitter::Stop::kEnd;
     while (part.position < part.end) {
       size_t size = std::min(kWindow, part.end - part.position);
@@ -163,13 +178,28 @@ class ParallelScan {
   }
 
   BlockSplitter::Outcome split(Part& part, Bytes bytes, bool only_plain) {
-    CutOptions options{
-        .observer_part = part.number, .only_plain = only_plain, .in_cache = only_plain};
-    if (observer_.wants_more(part.number)) options.observer = &observer_;
+    CutOptions options{.observer_part = part.number,
+                       .only_plain = only_plain,
+                       .in_cache = only_plain && observer_ != nullptr};
+    if (observer_ != nullptr && observer_->wants_more(part.number)) options.observer = observer_;
     BlockSplitter::Outcome outcome =
         part.splitter.split(bytes, offset_ + part.position, 0, expander_, part.blocks, options);
     part.position += outcome.consumed;
     return outcome;
+  }
+
+  [[nodiscard]] Bytes rest_of(const Part& part) const {
+    return records_.subspan(part.position, part.end - part.position);
+  }
+  /// A walk over headers mostly waits for page faults, which this saves. Nothing depends on it:
+  /// kernels before 5.14 do not know the advice.
+  void map_pages(const Part& part) const {
+    constexpr uintptr_t kPageSize = 4096;
+    Bytes bytes = rest_of(part);
+    if (bytes.size() > 2 * kSegment) return;  // no chain of records was found in it
+    auto start = reinterpret_cast<uintptr_t>(bytes.data()) / kPageSize * kPageSize;
+    auto end = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size());
+    ::madvise(reinterpret_cast<void*>(start), end - start, MADV_POPULATE_READ);
   }
 
   /// Returns the mapped bytes themselves if reading fails.
@@ -193,7 +223,7 @@ class ParallelScan {
   const EventTable& events_;
   SetupCollector& setup_;
   StreamExpander& expander_;
-  SampleObserver& observer_;
+  SampleObserver* observer_;
   LossLedger& losses_;
 };
 
@@ -201,7 +231,7 @@ class ParallelScan {
 
 ParallelScanResult scan_in_parallel(const ScannedFile& file, ByteOrder order,
                                     const EventTable& events, SetupCollector& setup,
-                                    StreamExpander& expander, SampleObserver& observer,
+                                    StreamExpander& expander, SampleObserver* observer,
                                     LossLedger& losses) {
   return ParallelScan(file, order, events, setup, expander, observer, losses).run();
 }

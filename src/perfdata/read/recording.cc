@@ -1,12 +1,10 @@
 #include "perfdata/read/recording.h"
 
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -32,7 +30,7 @@ struct Recording::State {
   Result<> read_main(Bytes file, const std::string& name);
   void read_file(const FileHeader& header, Bytes file);
   void read_stream(Bytes records, const FileData& data, uint32_t stream);
-  void scan_in_threads(Bytes file, const FileData& data);
+  void scan_in_threads(Bytes file, const FileData& data, SampleObserver* by);
   void end_stream(BlockSplitter::Outcome outcome, Bytes records, const FileData& data);
   void finish();
   uint32_t guess_word_size() const;
@@ -58,28 +56,6 @@ struct Recording::State {
 };
 
 namespace {
-
-/// While this object lives, a background thread maps the pages of a large file, as far as it gets:
-/// a scan over record headers mostly waits for page faults.
-class PageMapper {
- public:
-  explicit PageMapper(Bytes bytes) {
-    if (bytes.size() < kLarge) return;
-    thread_ = std::jthread([bytes](const std::stop_token& stop) {
-      auto start = reinterpret_cast<uintptr_t>(bytes.data()) / kPage * kPage;
-      auto end = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size());
-      // It stops if the kernel doesn't know the advice (before 5.14) or the file ends early.
-      for (; start < end && !stop.stop_requested(); start += kChunk)
-        if (::madvise(reinterpret_cast<void*>(start), std::min(kChunk, end - start),
-                      MADV_POPULATE_READ) != 0)
-          return;
-    });
-  }
-
- private:
-  static constexpr size_t kPage = 4096, kChunk = size_t{1} << 20, kLarge = size_t{16} << 20;
-  std::jthread thread_;
-};
 
 /// The numbers N of the files data.N, ascending.
 std::vector<uint32_t> stream_numbers(const std::string& directory) {
@@ -184,10 +160,8 @@ Result<> Recording::State::read_main(Bytes file, const std::string& name) {
 
 void Recording::State::read_file(const FileHeader& header, Bytes file) {
   FileData data = read_around_records(header, file, events, setup, facts, losses);
-  if (observed.valid() && !bundle && observer->begin(events)) return scan_in_threads(file, data);
-  Bytes records = file.subspan(data.begin, data.size);
-  PageMapper mapper(records);
-  read_stream(records, data, 0);
+  bool is_observed = observed.valid() && !bundle && observer->begin(events);
+  scan_in_threads(file, data, is_observed ? observer : nullptr);
 }
 
 void Recording::State::read_stream(Bytes records, const FileData& data, uint32_t stream) {
@@ -199,10 +173,10 @@ void Recording::State::read_stream(Bytes records, const FileData& data, uint32_t
   end_stream(outcome, records, data);
 }
 
-void Recording::State::scan_in_threads(Bytes file, const FileData& data) {
+void Recording::State::scan_in_threads(Bytes file, const FileData& data, SampleObserver* by) {
   expanders.emplace_back(spool_limit_bytes);
   ParallelScanResult scan = scan_in_parallel({observed.get(), file, data}, facts.order, events,
-                                             setup, expanders.back(), *observer, losses);
+                                             setup, expanders.back(), by, losses);
   blocks = std::move(scan.blocks);
   counts.add(scan.counts);
   end_stream(scan.outcome, file.subspan(data.begin, data.size), data);
