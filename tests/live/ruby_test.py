@@ -308,6 +308,21 @@ class RubyTest(OwnDirectoryTest):
                 if " rb_vm_exec (" in caller:
                     self.assertIn(".rb)", callee + caller.replace(".so", ""), block)
 
+    def test_calls_that_begin_and_end_do_not_hide_their_callers(self):
+        """Most samples are where C is about to call Ruby, or has just done it."""
+        (self.path / "program.rb").write_text(
+            "def nothing(number) = number\n"
+            "def driver\n  numbers = [1, 2, 3, 4]\n  300_000.times { numbers.each { |number| nothing(number) } }\nend\n"
+            "driver\n")
+        self.record()
+        text = self.run_tool(SONDE, "script", "--no-inline", "-i", "perf.data", "-F", "ip,sym,dso").stdout
+        blocks = [block for block in text.split("\n\n") if " driver (" in block]
+        self.assertGreater(len(blocks), 50)
+        for block in text.split("\n\n"):
+            if " rb_ary_each (" in block and "program.rb" in block:
+                # What called `each` has a function, whatever the thread is doing inside of it.
+                self.assertRegex(block, r"(?s) rb_ary_each \(.* block in driver \(.* rb_vm_exec \(.* driver \(.* <main> \(.* _start \(")
+
     def test_where_it_is_turned_off_the_interpreter_is_shown(self):
         self.record("--no-interpreters")
         text = self.run_tool(SONDE, "script", "-i", "perf.data", "-F", "ip,sym,dso").stdout

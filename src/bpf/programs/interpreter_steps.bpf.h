@@ -18,6 +18,7 @@ static void keep_ruby_registers(struct walk* w) {
   enum { FRAME = 1u << RUBY_KEPT_FRAME, INSTRUCTION = 1u << RUBY_KEPT_INSTRUCTION };
   w->ruby.kept_frame = w->known & FRAME ? w->value[RUBY_KEPT_FRAME] : 0;
   w->ruby.kept_instruction = w->known & INSTRUCTION ? w->value[RUBY_KEPT_INSTRUCTION] : 0;
+  w->ruby.is_interrupted = w->is_exact;
   w->ruby.frame_in_memory = w->known & w->in_memory & FRAME;
   w->ruby.instruction_in_memory = w->known & w->in_memory & INSTRUCTION;
 }

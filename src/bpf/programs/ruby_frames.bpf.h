@@ -6,8 +6,9 @@
 // last one inwards. The innermost of them is in a register that the loop has for it (DECL_SC_REG in
 // vm_exec.c), and which calls preserve: r15, with the instruction in r14. The loop's function is
 // static, and parts of it are elsewhere: a native frame is the loop's if it returns to behind a
-// call of the loop. It has begun, and not ended, if it has saved its caller's r15, and if no frame
-// that would be the last one of another activation is inside of the one in r15.
+// call of the loop. Wherever it calls something, it has a frame in r15. Where it was interrupted
+// itself, it does if it has saved its caller's r15, and if no frame that would be the last one of
+// another activation is inside of the one in r15: or it has not begun, or has ended.
 //
 // C functions have frames among those of Ruby; they are native frames of the stack, too, and stand
 // in the chain as such.
@@ -44,6 +45,8 @@ struct ruby_walk {
   // Of the loop, when the native frame is being left; then the instruction of `frame` alone.
   __u64 kept_frame, kept_instruction;
   __u32 frame_in_memory, instruction_in_memory;  // it is an address
+  __u32 is_interrupted;                          // the native frame has called nothing
+  __u32 zero;
 };
 
 struct {
@@ -123,14 +126,15 @@ __noinline int enter_ruby_loop(struct ruby_walk* r, __u64 sp, __u64 cfa, __u64 c
   __u64 frame = r->kept_frame;
   // A frame that has just ended is not counted any more.
   if (frame < r->stack || frame >= r->end || frame + layout->frame_bytes < r->next) return 0;
+  r->frame = frame;
+  if (!r->is_interrupted) return 1;
   struct ruby_search search = {.frame = r->next,
                                .wanted = frame,
                                .frame_bytes = layout->frame_bytes,
                                .frame_environment = layout->frame_environment};
   bpf_loop(RUBY_SEARCH_FRAMES, search_ruby_frame, &search, 0);
-  if (search.frame < frame || (search.frame > frame && search.frame != r->next)) return 0;
-  r->frame = frame;
-  return 1;
+  if (search.frame < frame || (search.frame > frame && search.frame != r->next)) r->frame = 0;
+  return r->frame != 0;
 }
 
 /// Reads at most `most` bytes of a string; its length.

@@ -72,7 +72,7 @@ std::string text_of(const uint8_t* bytes, size_t most_bytes, uint32_t length, ui
   return text;
 }
 
-interpreter interpreter_of(uint64_t frame) {
+interpreter interpreter_in(uint64_t frame) {
   return (frame >> (CODE_UNIT_BITS + CODE_NUMBER_BITS) & 1) != 0 ? INTERPRETER_RUBY
                                                                  : INTERPRETER_PYTHON;
 }
@@ -88,7 +88,7 @@ void InterpretedFunctions::place(std::span<uint64_t> chain, const Sample& sample
   for (uint64_t& address : chain) {
     if (!is_frame(address)) continue;
     uint64_t number = address >> CODE_UNIT_BITS & ((uint64_t{1} << CODE_NUMBER_BITS) - 1);
-    interpreter of = interpreter_of(address);
+    interpreter of = interpreter_in(address);
     Code code = code_of(of, number, sample.id.pid);
     const Function& function = functions_[code.function];
     address = address_of(function, static_cast<uint32_t>(address & CODE_NO_UNIT));

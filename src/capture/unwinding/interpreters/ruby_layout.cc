@@ -91,8 +91,8 @@ std::vector<uint64_t> loop_returns(const ElfFile& file, const ElfSymbol& run, ui
   return found;
 }
 
-std::optional<ruby_layout> layout_of(const ElfFile& file, const RubySymbols& symbols,
-                                     std::string_view version) {
+std::optional<ruby_layout> layout_of_build(const ElfFile& file, const RubySymbols& symbols,
+                                           std::string_view version) {
   if (!version.starts_with("3.1.") || file.type() != ET_DYN || file.machine() != EM_X86_64 ||
       !symbols.context || !symbols.run)
     return std::nullopt;
@@ -120,7 +120,7 @@ std::optional<RubyInterpreter> ruby_interpreter_of(const ElfFile& file) {
   constexpr size_t kVersionBytes = 16;
   std::string_view text = as_text(file_bytes_up_to(file, symbols.version, kVersionBytes));
   RubyInterpreter ruby{.version = std::string(text.substr(0, text.find('\0'))), .layout = {}};
-  ruby.layout = layout_of(file, symbols, ruby.version);
+  ruby.layout = layout_of_build(file, symbols, ruby.version);
   return ruby;
 }
 
