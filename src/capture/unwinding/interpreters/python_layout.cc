@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "bpf/programs/interpreted_code.h"
 #include "capture/unwinding/interpreters/mapped_places.h"
 
 namespace sonde {
