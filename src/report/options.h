@@ -90,8 +90,10 @@ struct ReportOptions {
   bool hide_unresolved = false;
   std::optional<std::string> symbol_filter;  // part of the symbol's name
   int socket = -1;
-  bool shows_host = true, shows_guests = true;  // --no-host, --no-guest
-  std::vector<int> parallelism;                 // levels
+  bool shows_host = true;  // --no-host
+  /// --guest: shares of guests' modes, too; --no-guest: not even their samples.
+  std::optional<bool> shows_guests;
+  std::vector<int> parallelism;  // levels
   EventWindow::Choice gate;
 
   // What is printed.

@@ -315,6 +315,10 @@ class Planner {
       if (options_.show_modes) {
         columns.push_back(OrderTerm::of(Weight::kSystem));
         columns.push_back(OrderTerm::of(Weight::kUser));
+        if (options_.shows_guests.value_or(false)) {
+          columns.push_back(OrderTerm::of(Weight::kGuestSystem));
+          columns.push_back(OrderTerm::of(Weight::kGuestUser));
+        }
       }
       if (options_.show_samples) columns.push_back(OrderTerm::of(Weight::kSamples));
       if (options_.show_period) columns.push_back(OrderTerm::of(Weight::kPeriod));

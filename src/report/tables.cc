@@ -263,7 +263,7 @@ Result<std::vector<uint8_t>> ReportBuilder::hidden_samples() const {
   bool any = !options_.comms.empty() || !options_.dsos.empty() || !options_.symbols.empty() ||
              !options_.pids.empty() || !options_.tids.empty() ||
              (options_.symbol_filter && !filters_rows()) || parent != nullptr ||
-             options_.socket >= 0 || !options_.shows_host || !options_.shows_guests;
+             options_.socket >= 0 || !options_.shows_host || !options_.shows_guests.value_or(true);
   std::vector<uint8_t> hidden;
   if (!any) return hidden;
   RowReader reader(input_);
@@ -289,7 +289,8 @@ Result<std::vector<uint8_t>> ReportBuilder::hidden_samples() const {
         has(options_.pids, recorded_task(samples.pid[i])) &&
         has(options_.tids, recorded_task(samples.tid[i])) &&
         place_hidden[samples.leaf[i].index()] == 0 &&
-        (is_guest_mode(samples.cpu_mode[i]) ? options_.shows_guests : options_.shows_host) &&
+        (is_guest_mode(samples.cpu_mode[i]) ? options_.shows_guests.value_or(true)
+                                            : options_.shows_host) &&
         (options_.socket < 0 || adapter_.socket_of(samples.cpu[i]) == options_.socket) &&
         (options_.comms.empty() || listed(options_.comms, input_.strings.view(samples.comm[i])));
     if (keep && parent != nullptr) {

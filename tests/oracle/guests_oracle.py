@@ -82,6 +82,10 @@ def main():
                 report = ["kvm", *sides, option, "-i", path, "report", "--stdio", "-s", "dso,sym"]
                 theirs = rows(PERF, "kvm", *sides, option, "report", "-i", path, "--stdio", "-s", "dso,sym")
                 both.lines(f"kvm {' '.join(sides)} report, {title}", theirs, rows(SONDE, *report), least=9, status=0)
+                # How much of each the host and the guest ran, in kernel and programs.
+                report[-2:-2] = ["--showcpuutilization"]
+                theirs = rows(PERF, "kvm", *sides, option, "report", "-i", path, "--stdio", "--showcpuutilization", "-s", "dso,sym")
+                both.lines(f"kvm {' '.join(sides)} report --showcpuutilization, {title}", theirs, rows(SONDE, *report), least=9, status=0)
         code = ["script", "--guest-code", "-i", path, "-F", "tid,ip,sym,dso"]
         users = [[line for line in side_by_side.ask(tool, *code).lines if "400010" in line] for tool in (PERF, SONDE)]
         both.lines("script --guest-code", *map(side_by_side.Said, users), least=10)

@@ -1,6 +1,15 @@
 #include "cmd/options/guest_flags.h"
 
 namespace sonde {
+namespace {
+
+template <typename Guest>
+void declare_sides(FlagTable& flags, bool& host, Guest& guest) {
+  flags.boolean(0, "host", host, "Collect host os data");
+  flags.boolean(0, "guest", guest, "Collect guest os data");
+}
+
+}  // namespace
 
 void declare_guest_files(FlagTable& flags, GuestFiles& files) {
   flags.text(0, "guestmount", files.mount, "directory",
@@ -12,8 +21,11 @@ void declare_guest_files(FlagTable& flags, GuestFiles& files) {
 }
 
 void declare_guest_sides(FlagTable& flags, bool& host, bool& guest) {
-  flags.boolean(0, "host", host, "Collect host os data");
-  flags.boolean(0, "guest", guest, "Collect guest os data");
+  declare_sides(flags, host, guest);
+}
+
+void declare_guest_sides(FlagTable& flags, bool& host, std::optional<bool>& guest) {
+  declare_sides(flags, host, guest);
 }
 
 std::vector<std::string> guest_file_words(const GuestFiles& files) {
