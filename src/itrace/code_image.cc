@@ -88,6 +88,15 @@ size_t CodeImage::read(uint32_t pid, uint64_t time_ns, uint64_t address, std::sp
   return count;
 }
 
+DsoId CodeImage::missing_object(uint32_t pid, uint64_t time_ns, uint64_t address) {
+  if (is_kernel_address(address)) return kernel_.missing_object(time_ns, address);
+  look_up(pid, time_ns, address);
+  if (!found_.mapping.valid() || !code_.bytes.empty()) return {};
+  const Mapping& mapping = machine_.mapping(found_.mapping);
+  bool is_here = !mapping.identity && !code_of(mapping.dso, 0).bytes.empty();
+  return is_here ? DsoId() : mapping.dso;
+}
+
 std::optional<pt::CodeReader::FilePart> CodeImage::file_part(uint32_t pid, uint64_t time_ns,
                                                              uint64_t address) {
   if (is_kernel_address(address)) return {};

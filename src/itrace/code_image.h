@@ -40,6 +40,8 @@ class CodeImage {
   /// The part of a file that `read` copies from at an address, if it is one.
   std::optional<pt::CodeReader::FilePart> file_part(uint32_t pid, uint64_t time_ns,
                                                     uint64_t address);
+  /// What is mapped at an address, if nothing of it is here; else invalid.
+  DsoId missing_object(uint32_t pid, uint64_t time_ns, uint64_t address);
   /// When the latest answer holds: from the first time, and before the second.
   [[nodiscard]] std::pair<uint64_t, uint64_t> valid() const { return valid_; }
 

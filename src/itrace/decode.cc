@@ -6,6 +6,8 @@
 #include <deque>
 #include <mutex>
 
+#include <tsl/robin_set.h>
+
 #include "base/parallel.h"
 #include "itrace/bts_samples.h"
 #include "itrace/etm_queue.h"
@@ -134,6 +136,13 @@ class QueueCode final : public pt::CodeReader {
     valid_to_ = UINT64_MAX;
     return ++version_;
   }
+  /// Whether the code there is missing as that of another address was that was asked about: the
+  /// whole object is.
+  bool is_known_to_miss(uint64_t address, uint64_t tsc) {
+    uint64_t time = time_of(tsc);
+    DsoId object = image_.missing_object(tasks_.task_at(time).pid, time, address);
+    return object.valid() && !missing_.insert(object.value).second;
+  }
 
  private:
   [[nodiscard]] uint64_t time_of(uint64_t tsc) const {
@@ -154,6 +163,7 @@ class QueueCode final : public pt::CodeReader {
   uint32_t pid_ = UINT32_MAX;
   uint64_t valid_from_ = 0, valid_to_ = UINT64_MAX;  // of all that was read
   uint64_t version_ = 0;
+  tsl::robin_set<uint32_t> missing_;  // objects
 };
 
 /// Pieces that continue one another, as one.
@@ -305,6 +315,7 @@ Result<> follow_one(const Following& with, size_t number, CodeImage& image, cons
     samples.report(losses);
     return {};
   }
+  samples.tell_once([&code](uint64_t ip, uint64_t tsc) { return code.is_known_to_miss(ip, tsc); });
   TRY(follow_intel_pt(with, number, tasks, code, samples));
   samples.report(losses);
   return {};

@@ -72,6 +72,16 @@ size_t KernelCode::read_vmlinux(uint64_t address, std::span<std::byte> to) const
   return 0;
 }
 
+DsoId KernelCode::missing_object(uint64_t time_ns, uint64_t address) {
+  if (!is_open_) open();
+  AddressSpace::Found found =
+      machine_.space(machine_.kernel_space()).find(RuntimeAddr(address), time_ns);
+  if (!found.mapping.valid() || core_) return {};
+  DsoId dso = machine_.mapping(found.mapping).dso;
+  bool has_file = machine_.dsos()[dso].kind == DsoKind::kKernel && !texts_.empty();
+  return has_file ? DsoId() : dso;
+}
+
 size_t KernelCode::read(uint64_t time_ns, uint64_t address, std::span<std::byte> to) {
   if (!is_open_) open();
   AddressSpace::Found found =

@@ -35,6 +35,8 @@ class KernelCode {
 
   /// Copies code at an address of the kernel's, as much as is there; returns the size.
   size_t read(uint64_t time_ns, uint64_t address, std::span<std::byte> to);
+  /// What is mapped at an address, if nothing of it is here.
+  DsoId missing_object(uint64_t time_ns, uint64_t address);
   /// When the latest answer holds: from the first time, and before the second.
   [[nodiscard]] std::pair<uint64_t, uint64_t> valid() const { return valid_; }
 

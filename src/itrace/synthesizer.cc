@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "event/pmu/event_name.h"
+#include "itrace/branch_flags.h"
 #include "itrace/kernel_code.h"
 #include "perfdata/records/record_encoder.h"
 #include "perfdata/records/trace_flags.h"
@@ -11,15 +11,7 @@
 namespace sonde::itrace {
 namespace {
 
-// perf numbers its own events from the trace's first id on.
-constexpr uint64_t kFirstOwnId = 1'000'000'000;
 constexpr uint32_t kErrorFromTrace = 1;  // AUXTRACE_ERROR: an instruction trace's
-
-const EventDesc* event_of_trace(const EventTable& events, uint32_t pmu_type) {
-  auto found = std::ranges::find_if(
-      events.all(), [&](const EventDesc& event) { return event.attr.type == pmu_type; });
-  return found == events.all().end() ? nullptr : &*found;
-}
 
 uint32_t far_call_flags(const pt::Instruction& i) {
   constexpr uint8_t kTwoByte = 0x0f, kSyscall = 0x05, kSysenter = 0x34;
@@ -32,12 +24,6 @@ uint32_t far_return_flags(const pt::Instruction& i) {
   constexpr uint8_t kIret = 0xcf;
   bool is_iret = i.size >= 1 && i.bytes[i.size - 1] == kIret;
   return kTraceBranch | kTraceReturn | (is_iret ? kTraceInterrupt : kTraceSyscall);
-}
-
-/// Without a target, all that is known is that tracing ends.
-uint32_t flags_of_interrupt(bool has_target, bool ends_tracing) {
-  if (!has_target) return kTraceBranch | kTraceEnd;
-  return kTraceBranch | kTraceCall | kTraceAsync | kTraceInterrupt | (ends_tracing ? kTraceEnd : 0);
 }
 
 }  // namespace
@@ -64,87 +50,6 @@ uint32_t flags_of(const pt::Instruction& instruction) {
       return 0;
   }
   return 0;
-}
-
-SynthesizedEvents add_events(EventTable& events, const TraceInput& input,
-                             const ItraceOptions& options) {
-  SynthesizedEvents made;
-  const EventDesc* trace = event_of_trace(events, input.pmu_type);
-  if (trace == nullptr) trace = &events.all().front();
-  abi::EventAttr pattern{};
-  pattern.size = trace->attr.size;
-  pattern.sample_type = trace->attr.sample_type & (abi::kSampleIdentifier | abi::kSampleCpu |
-                                                   abi::kSampleId | abi::kSampleStreamId);
-  pattern.sample_type |= abi::kSampleIp | abi::kSampleTid | abi::kSampleTime | abi::kSamplePeriod;
-  if (!input.per_cpu) pattern.sample_type &= ~uint64_t{abi::kSampleCpu};
-  if (!input.has_times) pattern.sample_type &= ~uint64_t{abi::kSampleTime};
-  pattern.read_format = trace->attr.read_format;
-  pattern.exclude_user = trace->attr.exclude_user;
-  pattern.exclude_kernel = trace->attr.exclude_kernel;
-  pattern.exclude_hv = trace->attr.exclude_hv;
-  pattern.exclude_host = trace->attr.exclude_host;
-  pattern.exclude_guest = trace->attr.exclude_guest;
-  pattern.sample_id_all = trace->attr.sample_id_all;
-  pattern.type = abi::kTypeHardware;
-  uint64_t id = first_own_id(events, input);
-  auto add = [&](const char* name, const abi::EventAttr& attr) {
-    EventDesc desc;
-    desc.attr = attr;
-    desc.name = name;
-    desc.ids = {id++};
-    return events.add(std::move(desc));
-  };
-  std::string modifiers = modifier_text(pattern);
-  if (!modifiers.empty()) modifiers.insert(0, ":");
-  pattern.sample_period = 1;
-  if (options.branches || options.calls || options.returns) {
-    abi::EventAttr attr = pattern;
-    attr.config = abi::kHwBranchInstructions;
-    attr.sample_type |= abi::kSampleAddr;
-    made.branches = add(("branches" + modifiers).c_str(), attr);
-  }
-  if (options.chains) pattern.sample_type |= abi::kSampleCallchain;
-  if (options.branch_stacks) {
-    pattern.sample_type |= abi::kSampleBranchStack;
-    pattern.branch_sample_type |= abi::kBranchHwIndex;
-  }
-  pattern.config = abi::kHwInstructions;
-  if (options.instructions) {
-    abi::EventAttr attr = pattern;
-    attr.sample_period = options.period;
-    made.instructions = add(("instructions" + modifiers).c_str(), attr);
-  }
-  pattern.sample_type &= ~uint64_t{abi::kSamplePeriod};
-  if (options.transactions) made.transactions = add("transactions", pattern);
-  abi::EventAttr attr = pattern;
-  attr.type = kTypeTraceEvent;
-  attr.sample_type |= abi::kSampleRaw;
-  for (TraceEventKind kind : wanted_trace_events(options)) {
-    if (input.tracer != Tracer::kIntelPt) break;
-    if (kind == TraceEventKind::kEvt && !input.setup.traces_events) continue;
-    if (kind == TraceEventKind::kInterruptFlag && !input.tells_interrupt_flag) continue;
-    attr.config = static_cast<uint64_t>(kind);
-    // Where the interrupt goes, or the branch that changes the flag.
-    bool has_target = kind == TraceEventKind::kEvt || kind == TraceEventKind::kInterruptFlag;
-    attr.sample_type = (attr.sample_type & ~uint64_t{abi::kSampleAddr}) |
-                       (has_target ? uint64_t{abi::kSampleAddr} : 0);
-    made.told[static_cast<size_t>(kind)] = add(name_of(kind), attr);
-  }
-  return made;
-}
-
-uint64_t first_own_id(const EventTable& events, const TraceInput& input) {
-  const EventDesc* trace = event_of_trace(events, input.pmu_type);
-  if (trace == nullptr) trace = &events.all().front();
-  return kFirstOwnId + (trace->ids.empty() ? 0 : trace->ids.front());
-}
-
-bool is_synthesized(const EventDesc& event) {
-  return !event.ids.empty() && event.ids.front() >= kFirstOwnId;
-}
-
-bool is_of_trace(const EventDesc& event) {
-  return is_synthesized(event) || event.attr.aux_output != 0;
 }
 
 Synthesizer::Synthesizer(const EventTable& events, const SynthesizedEvents& made,
@@ -297,125 +202,6 @@ void Synthesizer::power(const pt::PowerEvent& event, std::optional<uint64_t> ip,
 void Synthesizer::core_frequency(uint32_t ratio, uint64_t now) {
   told_.core_frequency(ratio, now);
   if (estimate_.is_on()) estimate_.set_ratio(ratio, now);
-}
-
-void Synthesizer::control_flow(const pt::ControlFlowEvent& event, std::optional<uint64_t> ip,
-                               uint64_t now) {
-  constexpr unsigned kVectorShift = 8, kCountShift = 16;
-  constexpr uint32_t kHasIp = 0x80;
-  told_.goes_on(ip.value_or(stopped_at_));
-  put_counted(0);
-  if (ip) finish_branch(*ip, 0, now);
-  last_.reset();
-  EventId id = made_.told[static_cast<size_t>(TraceEventKind::kEvt)];
-  if (!id.valid()) return;
-  raw_.clear();
-  append_trace_event(
-      TraceEventKind::kEvt,
-      {event.type | (event.has_ip ? kHasIp : 0) | uint32_t{event.vector} << kVectorShift |
-           static_cast<uint32_t>(event.data.size()) << kCountShift,
-       0},
-      raw_);
-  for (const pt::EventDatum& datum : event.data)
-    append_trace_event_datum({datum.type, datum.payload}, raw_);
-  TakenBranch what{ip.value_or(stopped_at_), event.to.value_or(0), 0, 0};
-  if (event.is_interrupt) {
-    what.flags = flags_of_interrupt(event.to.has_value(), event.ends_tracing);
-    if (tells_interrupt_flag_ && event.allows_interrupts && *event.allows_interrupts == masked_)
-      what.flags |= kTraceMaskChanges;
-  }
-  put(id, what, 1, now, raw_.view());
-}
-
-void Synthesizer::interrupt_flag(bool allows, pt::FlagChange how, std::optional<uint64_t> ip,
-                                 uint64_t now) {
-  if (!tells_interrupt_flag_) return;
-  if (how == pt::FlagChange::kByBranch) {
-    mask_changes_ = allows == masked_;
-    return;
-  }
-  put_counted(0);
-  if (how == pt::FlagChange::kAtPlace && allows == masked_) {
-    told_.goes_on(ip.value_or(stopped_at_));
-    if (ip) finish_branch(*ip, 0, now);
-    last_.reset();
-    put_mask_change({ip.value_or(stopped_at_), 0, 0, 0}, now);
-  }
-  mask_changes_ = false;
-  masked_ = !allows;
-}
-
-/// The interrupt flag's, by a branch or at a place.
-void Synthesizer::put_mask_change(TakenBranch what, uint64_t now) {
-  constexpr uint32_t kViaBranch = 2;
-  EventId id = made_.told[static_cast<size_t>(TraceEventKind::kInterruptFlag)];
-  if (!id.valid()) return;
-  raw_.clear();
-  bool by_branch = (what.flags & kTraceBranch) != 0;
-  append_trace_event(TraceEventKind::kInterruptFlag,
-                     {(masked_ ? 1u : 0u) | (by_branch ? kViaBranch : 0), what.to}, raw_);
-  what.flags |= kTraceMaskChanges;
-  put(id, what, 1, now, raw_.view());
-}
-
-void Synthesizer::items(const pt::BlockItems& items, std::optional<uint64_t> ip, uint64_t now) {
-  if (pebs_.empty()) return;
-  if (ip && last_) {
-    told_.goes_on(*ip);
-    put_counted(0);
-    finish_branch(*ip, 0, now);
-    last_.reset();
-  }
-  using pt::BlockItems;
-  using pt::BlockType;
-  auto tsc = items.get(BlockType::kBasic, BlockItems::kTimestamp);
-  uint64_t time = clock_.to_ns(tsc.value_or(now));
-  if (uint64_t unknown = pebs_.find(items, time, origins_); unknown > 0)
-    nameless_pebs_.add(unknown,
-                       "in an instruction trace, of one of several events with aux-output");
-  auto rip = items.get(BlockType::kRegisters, BlockItems::kRip);
-  // That of the packets is where the processor was when it wrote this.
-  uint64_t place =
-      items.get(BlockType::kBasic, BlockItems::kIp).value_or(rip.value_or(ip.value_or(0)));
-  for (const PebsOrigins::Origin& origin : origins_) put_pebs(origin, items, place, time);
-}
-
-void Synthesizer::items_cut(uint64_t records) {
-  if (!pebs_.empty()) data_errors_.add(records, "a sample in an instruction trace is cut off");
-}
-
-void Synthesizer::put_pebs(const PebsOrigins::Origin& origin, const pt::BlockItems& items,
-                           uint64_t ip, uint64_t time_ns) {
-  if (to_skip_ > 0) {
-    --to_skip_;
-    return;
-  }
-  const EventDesc& desc = events_[origin.event];
-  Sample sample;
-  sample.id.time = time_ns;
-  TaskTimeline::Task task = tasks_.task_at(time_ns);
-  sample.id.pid = task.pid;
-  sample.id.tid = task.tid;
-  sample.id.cpu = cpu_;
-  sample.id.id = sample.id.stream_id = origin.id;
-  sample.ip = ip;
-  // Nobody knows the period that a frequency led to.
-  sample.period = desc.attr.freq != 0 ? 1 : desc.attr.sample_period;
-  sample.misc = static_cast<uint16_t>((is_kernel_address(ip) ? abi::kMiscKernel : abi::kMiscUser) |
-                                      abi::kMiscExactIp);
-  pebs_fields_.put(items, desc.attr, sample);
-  const TaskFlow& flow = flow_of(task);
-  TraceDetails details;
-  if (follows_calls_) details.depth = static_cast<uint32_t>(flow.calls.depth());
-  // Without g it is the address alone.
-  if (desc.attr.samples(abi::kSampleCallchain))
-    put_chain(sample, options_.chains ? flow.calls.calls() : std::span<const CallStack::Call>());
-  if (options_.branch_stacks && desc.attr.samples(abi::kSampleBranchStack) && !sample.has_branches)
-    put_branches(sample, flow);
-  record_.clear();
-  if (!encode_sample(sample, desc.attr, record_)) return;
-  append_trace_details(details, 0, record_);
-  sink_(record_.view());
 }
 
 bool Synthesizer::wants(uint32_t flags) const {
@@ -597,8 +383,13 @@ void Synthesizer::lost(pt::FlowError why, uint64_t ip, uint64_t now) {
   mask_changes_ = false;
   // Where the latest branch went is known, even if not what is there.
   if (why == pt::FlowError::kNoInstruction && ip != 0) finish_branch(ip, 0, now);
+  if (why == pt::FlowError::kBadPacket && last_ && ip != last_->ip) finish_branch(ip, 0, now);
   last_.reset();
   if (why == pt::FlowError::kOverflow && options_.hides_overflows) return;
+  if (why == pt::FlowError::kNoInstruction && is_known_to_miss_ && is_known_to_miss_(ip, now)) {
+    code_errors_.add(1, {});  // not the first
+    return;
+  }
   uint64_t time = clock_.to_ns(now);
   put_error(why, ip, time, tasks_.task_at(time), cpu_);
 }

@@ -88,6 +88,11 @@ class Synthesizer final : public pt::FlowObserver {
   void taken(const TakenBranch& what, uint64_t now) { branch(what, now); }
   /// Samples of the PSBs of a piece of trace, before it is followed.
   void put_psbs(Bytes trace, uint64_t offset) { told_.psbs(trace, offset); }
+  /// Errors at addresses whose code is missing for a reason that was told before, as the function
+  /// says, are counted only.
+  void tell_once(std::function<bool(uint64_t ip, uint64_t now)> is_known_to_miss) {
+    is_known_to_miss_ = std::move(is_known_to_miss);
+  }
   /// After the last call as an observer.
   void finish();
   /// Counts the errors that were not hidden.
@@ -161,6 +166,7 @@ class Synthesizer final : public pt::FlowObserver {
       count += more;
     }
   };
+  std::function<bool(uint64_t, uint64_t)> is_known_to_miss_;
   Errors data_errors_, code_errors_, other_errors_, nameless_pebs_;
   PeriodClock period_clock_;  // for periods of time
   ByteBuilder record_;

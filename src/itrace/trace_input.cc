@@ -22,6 +22,7 @@ enum InfoWord : uint8_t {
   kTimeShift = 1,
   kTimeMultiplier = 2,
   kTimeZero = 3,
+  kNoReturnCompressionBit = 6,
   kPerCpu = 9,
   kMtcBit = 10,
   kMtcFreqBits = 11,
@@ -175,6 +176,7 @@ class InputReader {
       input_.setup.traces_events |= (event.attr.config & kEvent) != 0;
       input_.tells_ptwrite_ip |= (event.attr.config & kFupOnPtw) != 0;
       input_.setup.counts_cycles |= (event.attr.config & word(kCycBit)) != 0;
+      input_.setup.compresses_returns &= (event.attr.config & word(kNoReturnCompressionBit)) == 0;
       input_.has_mtc |= (event.attr.config & word(kMtcBit)) != 0;
       if (mtc_bits != 0)
         input_.setup.mtc_period =

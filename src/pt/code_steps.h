@@ -11,8 +11,11 @@ namespace sonde::pt {
 
 class CodeSteps {
  public:
-  CodeSteps(Bytes trace, const TraceSetup& setup, CodeReader& code)
-      : reader_(trace, setup), blocks_(code), instructions_(code) {}
+  CodeSteps(Bytes trace, const TraceSetup& setup, const WalkQuirks& quirks, CodeReader& code)
+      : compresses_returns_(setup.compresses_returns || !quirks.resumes),
+        reader_(trace, setup, quirks),
+        blocks_(code),
+        instructions_(code) {}
 
  protected:
   enum class Mode : uint8_t { kUnknown, k32Bit, k64Bit };
@@ -65,7 +68,7 @@ class CodeSteps {
     Status status = reader_.conditional(taken);
     if (status == kBadQuery) return leave_by_target();
     if (status < kDone) return status;
-    if (!taken) return kBadReturn;
+    if (!taken || !compresses_returns_) return kBadReturn;
     if (calls_.empty()) return kImpossible;
     ip_ = calls_.pop().returns_to;
     pending_ = reader_.flags();
@@ -168,6 +171,7 @@ class CodeSteps {
     return ip_ == event.ip ? kReached : kDone;
   }
 
+  bool compresses_returns_;
   TraceReader reader_;
   CodeBlocks blocks_;
   InstructionTable instructions_;

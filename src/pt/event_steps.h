@@ -10,7 +10,7 @@ namespace sonde::pt {
 class EventSteps : public CodeSteps {
  public:
   EventSteps(Bytes trace, const TraceSetup& setup, const WalkQuirks& quirks, CodeReader& code)
-      : CodeSteps(trace, setup, code), quirks_(quirks) {}
+      : CodeSteps(trace, setup, quirks, code), quirks_(quirks) {}
 
  protected:
   /// kReached if there is one.

@@ -443,7 +443,7 @@ Result<> follow_by_libipt(Bytes trace, const TraceSetup& setup, CodeReader& code
 Result<> follow(Bytes trace, const TraceSetup& setup, CodeReader& code, FlowObserver& observer) {
   pt_errata errata = errata_of(setup);
   TraceContents contents = look_through(trace, setup);
-  bool is_simple = contents.is_readable && errata.bdm70 == 0;
+  bool is_simple = contents.is_readable || contents.is_damaged;
   if (contents.has_overflows)
     is_simple &= errata.skd010 == 0 && errata.apl11 == 0 && errata.apl12 == 0;
   if (contents.has_transactions) is_simple &= errata.bdm64 == 0;
@@ -454,7 +454,7 @@ Result<> follow(Bytes trace, const TraceSetup& setup, CodeReader& code, FlowObse
         "cycles: leave out -F ipc and --itrace=A");
   // The walk does not tell how many cycles passed.
   if (!is_simple || setup.counts_cycles) return follow_by_libipt(trace, setup, code, observer);
-  walk(trace, setup, {.skd022 = errata.skd022 != 0}, code, observer);
+  walk(trace, setup, {.skd022 = errata.skd022 != 0, .bdm70 = errata.bdm70 != 0}, code, observer);
   return {};
 }
 

@@ -3,9 +3,10 @@
 //
 //   TRY(pt::follow(trace, setup, code, observer));
 //
-// After an error (code that cannot be read, a trace that does not fit it, lost packets) decoding
-// continues at the next PSB, and the observer is told. Untrusted traces end: a position at which
-// code runs in circles without consuming any trace is an error, too.
+// After an error (code that cannot be read, a trace that does not fit it, lost packets) the
+// observer is told, and decoding continues at the next packet with an address (of a trace that
+// libipt has to follow: at the next PSB). Untrusted traces end: a position at which code runs in
+// circles without consuming any trace is an error, too.
 #pragma once
 
 #include <array>
@@ -24,10 +25,11 @@ namespace sonde::pt {
 struct TraceSetup {
   uint32_t family = 0, model = 0, stepping = 0;             // of an Intel CPU, for its errata
   uint32_t crystal_numerator = 0, crystal_denominator = 0;  // TSC per crystal clock (CPUID 0x15)
-  uint8_t mtc_period = 0;       // an MTC packet every 2^this crystal clocks
-  uint8_t non_turbo_ratio = 0;  // TSC frequency in bus clocks
-  bool counts_cycles = false;   // tell the observer of CYC packets
-  bool traces_events = false;   // MODE.Exec packets also tell of CLI, STI and the like
+  uint8_t mtc_period = 0;          // an MTC packet every 2^this crystal clocks
+  uint8_t non_turbo_ratio = 0;     // TSC frequency in bus clocks
+  bool compresses_returns = true;  // a bit may say that a RET went where its CALL came from
+  bool counts_cycles = false;      // tell the observer of CYC packets
+  bool traces_events = false;      // MODE.Exec packets also tell of CLI, STI and the like
 };
 
 enum class InstructionKind : uint8_t {

@@ -95,13 +95,19 @@ TraceContents look_at_packets(Bytes trace, size_t from, size_t to) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(trace.data());
   size_t at = from;
   ItemBlock block;
-  while (at < to && contents.is_readable) {
+  while (at < to) {
     size_t left = trace.size() - at;
     bool is_block = block.is_inside() || is_end_of_block(bytes + at, left);
     size_t size = is_block ? readable_size_in_block(trace.subspan(at), block)
                            : readable_size(bytes + at, left);
     contents.has_event_packets |= is_block;
-    contents.is_readable = size > 0;
+    if (size == 0) {
+      contents.is_readable = false;
+      Packet packet;
+      bool is_packet = read_packet(trace.subspan(at), packet);
+      contents.is_damaged |= !is_packet;
+      size = is_packet ? packet.size : 1;
+    }
     if (size == kShortSize && left >= size) {
       contents.has_overflows |= bytes[at] == kExtended && bytes[at + 1] == kOvfByte;
       contents.has_transactions |= bytes[at] == kModeByte && bytes[at + 1] >> 5 == 1;
@@ -110,8 +116,8 @@ TraceContents look_at_packets(Bytes trace, size_t from, size_t to) {
       contents.has_event_packets |= bytes[at + 1] == kCfeByte || bytes[at + 1] == kEvdByte;
     at += size;
   }
-  // A PSB inside of a packet is none, and what was seen from there on means nothing.
-  contents.is_readable &= at == to || to == trace.size();
+  // A PSB inside of a packet is none.
+  contents.is_damaged |= at != to && to != trace.size();
   return contents;
 }
 
@@ -130,6 +136,7 @@ TraceContents look_through(Bytes trace, const TraceSetup& setup) {
   all.is_readable = setup.mtc_period < TraceTime::kTmaBits;
   for (const TraceContents& part : found) {
     all.is_readable &= part.is_readable;
+    all.is_damaged |= part.is_damaged;
     all.has_overflows |= part.has_overflows;
     all.has_transactions |= part.has_transactions;
     all.has_event_packets |= part.has_event_packets;

@@ -10,6 +10,7 @@ namespace sonde::pt {
 /// What a trace consists of.
 struct TraceContents {
   bool is_readable = true;  // all packets are among those that TraceReader knows
+  bool is_damaged = false;  // there are bytes that are no packets
   bool has_overflows = false, has_transactions = false;
   bool has_event_packets = false;  // CFE, EVD, BBP …, which libipt 2 does not know
 };

@@ -446,8 +446,37 @@ Status TraceReader::read_header() {
   }
 }
 
+bool TraceReader::is_before_enabling(size_t size) const {
+  Packet packet;
+  for (Bytes behind = rest().subspan(size); read_packet(behind, packet);
+       behind = behind.subspan(packet.size)) {
+    switch (packet.type) {
+      case PacketType::kPad:
+      case PacketType::kTsc:
+      case PacketType::kTma:
+      case PacketType::kMtc:
+      case PacketType::kCbr:
+      case PacketType::kPip:
+      case PacketType::kVmcs:
+      case PacketType::kModeExec:
+      case PacketType::kModeTsx:
+      case PacketType::kMnt:
+      case PacketType::kPsbEnd:
+        break;
+      default:
+        return packet.type == PacketType::kTipPge;
+    }
+  }
+  return false;
+}
+
 Status TraceReader::header_address() {
   size_t size = 0;
+  if (quirks_.bdm70 && !enabled_ && kAddressSizes[*at_ >> 5] < left() &&
+      is_before_enabling(kAddressSizes[*at_ >> 5] + size_t{1})) {
+    at_ += kAddressSizes[*at_ >> 5] + size_t{1};
+    return kDone;
+  }
   if (Status got = read_address(size); got != kDone) return got;
   if (size > 1) enabled_ = true;
   at_ += size;
@@ -527,6 +556,14 @@ Status TraceReader::decode_time() {
   return kDone;
 }
 
+/// A packet that is not known here. In a damaged trace any may seem to be.
+Status TraceReader::skip_other() {
+  Packet packet;
+  if (!quirks_.resumes || !read_packet(rest(), packet)) return kUnknownPacket;
+  at_ += packet.size;
+  return kDone;
+}
+
 Status TraceReader::decode_other() {
   TraceEvent event;
   size_t size = 0;
@@ -545,7 +582,7 @@ Status TraceReader::decode_other() {
       event.type = EventType::kMaintenance;
       break;
     default:
-      return kUnknownPacket;
+      return skip_other();
   }
   if (left() < size) return kEnd;
   stamp(event);

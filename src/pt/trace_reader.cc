@@ -26,11 +26,12 @@ TraceEvent* TraceReader::Waiting::find(EventType type) {
   return nullptr;
 }
 
-TraceReader::TraceReader(Bytes trace, const TraceSetup& setup)
+TraceReader::TraceReader(Bytes trace, const TraceSetup& setup, const WalkQuirks& quirks)
     : begin_(reinterpret_cast<const uint8_t*>(trace.data())),
       end_(begin_ + trace.size()),
       time_(setup),
       last_time_(setup),
+      quirks_(quirks),
       traces_events_(setup.traces_events) {}
 
 void TraceReader::reset() {
@@ -42,6 +43,7 @@ void TraceReader::reset() {
   at_psb_end_.count = at_tip_.count = at_fup_.count = 0;
   at_interrupt_.reset();
   first_datum_ = group_ = nullptr;
+  broken_ = kDone;
 }
 
 TraceReader::Next TraceReader::kind_of(uint8_t first) {
@@ -176,6 +178,20 @@ Status TraceReader::read_ahead() {
   }
 }
 
+/// Behind an answer, which has been given whatever comes next.
+Status TraceReader::look_ahead() {
+  Status got = read_ahead();
+  if (got == kEnd) return kDone;
+  if (got == kDone || !quirks_.resumes) return got;
+  broken_ = got;
+  next_ = Next::kNone;
+  return kDone;
+}
+
+void TraceReader::note_answer() {
+  answered_ = {at_, last_address_, time_};
+}
+
 void TraceReader::update_flags() {
   flags_ &= kTargetHidden;
   if (bit_count_ > 0) return;
@@ -202,7 +218,9 @@ Status TraceReader::synchronize(uint64_t& ip) {
   if (Status got = decode_psb(); got != kDone) return got;
   bool is_known = last_address_.is_known();
   ip = last_address_.value();
-  if (Status got = read_ahead(); got != kDone) return got;
+  note_answer();
+  before_event_ = answered_;
+  if (Status got = quirks_.resumes ? look_ahead() : read_ahead(); got != kDone) return got;
   // A PSB right behind this one may have it.
   if (!is_known) {
     ip = last_address_.value();
@@ -215,6 +233,7 @@ Status TraceReader::synchronize(uint64_t& ip) {
 Status TraceReader::cache_bits() {
   for (;;) {
     if (next_ == Next::kNone) {
+      if (broken_ != kDone) return broken_;
       Status got = fetch();
       return got == kDone ? kImpossible : got;
     }
@@ -227,8 +246,8 @@ Status TraceReader::cache_bits() {
     if (Status got = read_ahead(); got != kDone) return got;
   }
   last_time_ = time_;
-  Status got = read_ahead();
-  return got == kEnd ? kDone : got;
+  note_answer();
+  return look_ahead();
 }
 
 Status TraceReader::conditional(bool& taken) {
@@ -244,6 +263,7 @@ Status TraceReader::indirect(uint64_t& target) {
   flags_ = 0;
   for (;;) {
     if (next_ == Next::kNone) {
+      if (broken_ != kDone) return broken_;
       Status got = fetch();
       return got == kDone ? kImpossible : got;
     }
@@ -260,7 +280,8 @@ Status TraceReader::indirect(uint64_t& target) {
   else
     flags_ |= kTargetHidden;
   last_time_ = time_;
-  if (Status got = read_ahead(); got != kDone && got != kEnd) return got;
+  note_answer();
+  if (Status got = look_ahead(); got != kDone) return got;
   update_flags();
   return kDone;
 }
@@ -268,8 +289,10 @@ Status TraceReader::indirect(uint64_t& target) {
 Status TraceReader::event(TraceEvent& event) {
   flags_ = 0;
   if (bit_count_ > 0) return kBadQuery;
+  before_event_ = answered_;
   for (;;) {
     if (next_ == Next::kNone) {
+      if (broken_ != kDone) return broken_;
       Status got = fetch();
       return got == kDone ? kImpossible : got;
     }
@@ -281,7 +304,8 @@ Status TraceReader::event(TraceEvent& event) {
   }
   event = event_;
   last_time_ = time_;
-  if (Status got = read_ahead(); got != kDone && got != kEnd) return got;
+  note_answer();
+  if (Status got = look_ahead(); got != kDone) return got;
   update_flags();
   return kDone;
 }
@@ -300,7 +324,7 @@ bool TraceReader::load_bits() {
   if (payload < 2) return false;
   bit_count_ = static_cast<unsigned>(std::bit_width(payload) - 1);
   bits_ = payload << (64 - bit_count_);
-  at_ = behind;
+  at_ = answered_.at = behind;
   next_ = next;
   return true;
 }
@@ -319,7 +343,8 @@ bool TraceReader::take_target(uint64_t& target) {
       left() > 8 ? packet_number(at_ + 1, 8) & (~uint64_t{0} >> (64 - 8 * size)) : number(1, size);
   (void)last_address_.update(form, payload);
   target = last_address_.value();
-  at_ = behind;
+  answered_.address = last_address_;
+  at_ = answered_.at = behind;
   next_ = next;
   return true;
 }

@@ -21,6 +21,7 @@
 #include "pt/packet.h"
 #include "pt/packet_bytes.h"
 #include "pt/trace_time.h"
+#include "pt/walk_quirks.h"
 
 namespace sonde::pt {
 
@@ -39,6 +40,7 @@ enum Status : int8_t {
   kBadUpdate = -9,
   kNoAddress = -10,
   kImpossible = -11,
+  kCircles = -12,  // code that runs on without trace
 };
 
 enum StatusFlag : uint8_t { kEventPending = 1, kTraceEnds = 2, kTargetHidden = 4 };
@@ -114,6 +116,8 @@ class LastAddress {
     return true;
   }
   [[nodiscard]] bool is_known() const { return is_known_ && !is_hidden_; }
+  /// Whether a packet without the whole address can be read.
+  [[nodiscard]] bool can_continue() const { return is_known_; }
   [[nodiscard]] uint64_t value() const { return value_; }
 
  private:
@@ -121,9 +125,24 @@ class LastAddress {
   bool is_known_ = false, is_hidden_ = false;
 };
 
+/// Where a walk goes on behind an error.
+struct Resumption {
+  enum class Kind : uint8_t {
+    kPlace,     // code runs at `ip`
+    kOverflow,  // an event, and with it the place, is pending
+    kPsb,       // `synchronize` reads it
+  };
+  Kind kind = Kind::kPlace;
+  uint64_t ip = 0;
+  std::optional<bool> is_64_bit;      // if a packet on the way says so
+  std::optional<uint32_t> frequency;  // likewise
+};
+
 class TraceReader {
  public:
-  TraceReader(Bytes trace, const TraceSetup& setup);
+  /// With `resumes`, what is not a packet is reported by is_broken, once all before it is used up;
+  /// else by the answer that it is read behind.
+  TraceReader(Bytes trace, const TraceSetup& setup, const WalkQuirks& quirks);
 
   /// Goes on at the next PSB. Sets `ip` if tracing is on there, else kTargetHidden in flags().
   Status synchronize(uint64_t& ip);
@@ -143,6 +162,31 @@ class TraceReader {
   [[nodiscard]] const uint8_t* synchronized_at() const { return sync_; }
   /// Groups of blocks that another packet ended than theirs.
   [[nodiscard]] uint64_t cut_groups() const { return cut_groups_; }
+
+  // Behind an error (trace_resumption.cc).
+
+  /// Whether what comes next cannot be read, and nothing is left before it.
+  [[nodiscard]] bool is_broken() const {
+    return broken_ != kDone && bit_count_ == 0 && next_ == Next::kNone;
+  }
+  /// Whether that is only a byte, or packet, that can be passed over.
+  [[nodiscard]] bool is_damaged() const {
+    return broken_ == kUnknownPacket || broken_ == kDamagedPacket;
+  }
+  [[nodiscard]] Status broken() const { return broken_; }
+  /// A PSB whose packets cannot be read, too.
+  [[nodiscard]] bool is_at_psb() const {
+    return left() >= kSyncSize && find_psb(rest().first(kSyncSize), 0) == 0;
+  }
+  [[nodiscard]] bool is_at_end() const { return at_ == end_; }
+  /// Passes it over. False if it was a packet, with a value that is not understood.
+  bool skip_damage();
+  /// Goes back behind the latest answer, or the one before the latest event, and passes the packet
+  /// that the walk which failed was to lead to. False if there is none.
+  bool pass_destination(bool before_event);
+  /// Goes on at the next packet with an address that can be known: if `needs_whole`, without the
+  /// one before it.
+  Status resume(bool needs_whole, Resumption& found);
 
   // The short ways: what is the same as asking above, for the most frequent packets. They do
   // nothing, and say so, where more than that packet has to be looked at.
@@ -216,6 +260,11 @@ class TraceReader {
   Status look_into_block();
   [[nodiscard]] bool is_event() const;
   Status read_ahead();
+  Status look_ahead();
+  void note_answer();
+  void take_back(bool before_event);
+  void pass(const Packet& packet);
+  Status resume_at(const Packet& packet, Resumption& found);
   void update_flags();
   Status cache_bits();
   void reset();
@@ -242,10 +291,13 @@ class TraceReader {
   Status decode_psb();
   Status decode_psb_end();
   Status decode_other();
+  Status skip_other();
   Status decode_time();
   Status read_header();
   Status header_event();
   Status header_address();
+  /// Whether a TIP.PGE follows what a PSB may consist of.
+  [[nodiscard]] bool is_before_enabling(size_t size) const;
   /// 1: the packets behind an OVF end with a FUP; 0: they don't.
   Status find_overflow_address() const;
 
@@ -260,6 +312,15 @@ class TraceReader {
   unsigned bit_count_ = 0;
   LastAddress last_address_;
   TraceTime time_, last_time_;
+  /// What was known right behind a packet.
+  struct Answer {
+    const uint8_t* at = nullptr;
+    LastAddress address;
+    TraceTime time;
+  };
+  Answer answered_, before_event_;  // behind the latest answer, and that before the latest event
+  WalkQuirks quirks_;
+  Status broken_ = kDone;  // what stopped reading ahead
   Waiting at_psb_end_, at_tip_, at_fup_;
   std::optional<TraceEvent> at_interrupt_;  // kControlFlow that the next interrupt's FUP locates
   const uint8_t* first_datum_ = nullptr;    // an EVD packet whose CFE is still to come

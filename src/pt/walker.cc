@@ -32,6 +32,8 @@ FlowError error_of(Status status) {
     case kBadUpdate:
     case kNoAddress:
       return FlowError::kMismatch;
+    case kCircles:
+      return FlowError::kLoop;
     default:
       return FlowError::kInternal;
   }
@@ -63,7 +65,9 @@ class Walker final : private EventSteps {
         if (std::exchange(stuck_at, reader_.synchronized_at()) == reader_.synchronized_at()) return;
         continue;
       }
-      if (!walk_on()) return;
+      do status = walk_on();
+      while (status != kEnd && go_on_behind(status));
+      if (status == kEnd || has_ended_) return;
     }
   }
 
@@ -82,8 +86,8 @@ class Walker final : private EventSteps {
     return look_for_event();
   }
 
-  /// To the end or an error. False at the end.
-  bool walk_on() {
+  /// To the end (kEnd) or an error.
+  Status walk_on() {
     const uint8_t* last_position = nullptr;
     uint64_t since_trace = 0, unchecked = 0;
     Status status = kDone;
@@ -95,28 +99,94 @@ class Walker final : private EventSteps {
         if (status == kDone) tell(event);
         look_at_clock();
       }
-      if (status < kDone) break;
-      if ((result_ & kTraceEnds) != 0) return false;
+      if (status < kDone) return status;
+      if ((result_ & kTraceEnds) != 0) return kEnd;
+      if (is_broken()) return kUnknownPacket;
       follow_code();
       unchecked += hurry();
+      if (is_broken()) return kUnknownPacket;
       status = next();
       uint64_t before = now_;
       look_at_clock();
       tell_packets();
       tell(status, before);
-      if (status < kDone) break;
+      if (status < kDone) return status;
       unchecked += found_.count + 1;
       if (unchecked < kCheckedEvery) continue;
       since_trace += std::exchange(unchecked, 0);
       const uint8_t* position = reader_.position();
       if (std::exchange(last_position, position) != position) since_trace = 0;
-      if (since_trace < kMostWithoutTrace) continue;
-      tell_lost(FlowError::kLoop);
-      return true;
+      if (since_trace >= kMostWithoutTrace) return kCircles;
     }
-    if (status == kEnd) return false;
+  }
+
+  /// Nothing is known of what comes next, and nothing is left before it.
+  [[nodiscard]] bool is_broken() const {
+    return reader_.is_broken() && !has_event_ && (result_ & kEventPending) == 0;
+  }
+
+  // Behind an error.
+
+  /// False if there is no place to go on before the next PSB.
+  bool go_on_behind(Status status) {
+    if (!quirks_.resumes) {
+      tell_lost(error_of(status));
+      return false;
+    }
+    if (is_broken()) {
+      if (reader_.is_at_psb()) return false;  // synchronising tells what is wrong with it
+      if (reader_.is_damaged()) {
+        bool is_told = reader_.skip_damage();
+        look_at_clock();
+        if (enabled_ && ip_ != 0) told_ip_ = ip_;
+        if (is_told) tell_lost(FlowError::kBadPacket);
+        pending_ = reader_.flags();
+        return look_for_event() == kDone || resume(false);
+      }
+      look_at_clock();
+      tell_lost(error_of(reader_.broken()));
+      return resume(false);
+    }
+    bool is_code = status == kNotMapped || status == kBadInstruction;
+    if (is_code || status == kBadQuery || status == kCircles) {
+      bool leads_on = reader_.pass_destination(has_event_);
+      look_at_clock();
+      // Code that nothing says to have run.
+      if (is_code && !leads_on && reader_.is_at_end()) {
+        has_ended_ = true;
+        return false;
+      }
+    }
     tell_lost(error_of(status));
-    return true;
+    return resume(is_code);
+  }
+
+  bool resume(bool needs_whole) {
+    enabled_ = has_event_ = speculative_ = false;
+    forget_postponed();
+    calls_.clear();
+    Resumption found;
+    for (;;) {
+      Status status = reader_.resume(needs_whole, found);
+      tell_packets();
+      look_at_clock();
+      if (found.frequency) observer_.core_frequency(*found.frequency, now_);
+      if (found.is_64_bit) mode_ = *found.is_64_bit ? Mode::k64Bit : Mode::k32Bit;
+      if (status == kDone) break;
+      if (status == kEnd) {
+        has_ended_ = true;
+        return false;
+      }
+      tell_lost(error_of(status));
+    }
+    if (found.kind == Resumption::Kind::kPsb) return false;
+    pending_ = reader_.flags();
+    if (found.kind == Resumption::Kind::kPlace) {
+      ip_ = told_ip_ = found.ip;
+      enabled_ = true;
+      observer_.enabled(ip_, now_);
+    }
+    return look_for_event() == kDone;
   }
 
   void look_at_clock() {
@@ -353,7 +423,7 @@ class Walker final : private EventSteps {
   uint32_t step_by_return(uint32_t index) {
     if (blocks_.is_full()) return CodeBlocks::kNone;
     if (!has_bit()) return reader_.bits() > 0 ? CodeBlocks::kNone : step_by_target(index);
-    if (!reader_.next_bit() || calls_.empty()) return CodeBlocks::kNone;
+    if (!reader_.next_bit() || calls_.empty() || !compresses_returns_) return CodeBlocks::kNone;
     (void)reader_.take_bit();
     ReturnStack::Call call = calls_.pop();
     if (call.block != CodeBlocks::kNone) return blocks_.behind(call.block, false, now_);
@@ -381,6 +451,7 @@ class Walker final : private EventSteps {
   BlockItems items_;                                // likewise
   uint64_t version_ = 0, checked_at_ = UINT64_MAX;  // of the code
   uint64_t told_ip_ = 0;
+  bool has_ended_ = false;  // no address is in the rest of the trace
 };
 
 }  // namespace

@@ -6,13 +6,9 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "pt/flow_decoder.h"
+#include "pt/walk_quirks.h"
 
 namespace sonde::pt {
-
-/// What the walk has to know of the processor.
-struct WalkQuirks {
-  bool skd022 = false;  // a FUP behind a VMLAUNCH or a VMRESUME may be wrong
-};
 
 /// The trace must be one that TraceReader knows (trace_contents.h).
 void walk(Bytes trace, const TraceSetup& setup, const WalkQuirks& quirks, CodeReader& code,

@@ -129,7 +129,7 @@ TRACE_RUNS = ["", "-F +addr", "-F ip,sym,insn", "-F +flags,+callindent", "-F ip,
 UNLIKE = {
     "perf61/blk.data": "enum names come from BTF",
     "perf61/pmd.data": "user stacks are not unwound",
-    "quipper/perf.data.intel_pt-4.14": "behind an error in a trace, decoding goes on at another packet",
+    "quipper/perf.data.intel_pt-4.14": "around switches, whose code a CPU's trace is of is told by other means",
 }
 
 
