@@ -315,7 +315,9 @@ Result<> follow_one(const Following& with, size_t number, CodeImage& image, cons
     samples.report(losses);
     return {};
   }
-  samples.tell_once([&code](uint64_t ip, uint64_t tsc) { return code.is_known_to_miss(ip, tsc); });
+  if (!with.options.tells_every_error)
+    samples.tell_once(
+        [&code](uint64_t ip, uint64_t tsc) { return code.is_known_to_miss(ip, tsc); });
   TRY(follow_intel_pt(with, number, tasks, code, samples));
   samples.report(losses);
   return {};

@@ -42,6 +42,7 @@ struct ItraceOptions {
   bool counts_cycles = false;  // samples tell them, as far as the trace does
   // Of the log: to standard output; only what led to an error.
   bool logs_to_output = false, logs_errors_only = false;
+  bool tells_every_error = false;  // those of code that is missing as a whole, too
   LoggedRecords logged_records = LoggedRecords::kOfTimes;
   bool hides_overflows = false, hides_lost_data = false;  // e-o, e-l
 

@@ -236,6 +236,7 @@ ItraceOptions call_timeline_trace() {
   options.is_given = true;
   options.branches = true;
   options.errors = true;
+  options.tells_every_error = true;  // calls end at each
   return options;
 }
 
