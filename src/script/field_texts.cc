@@ -39,16 +39,9 @@ uint64_t with_blanks(uint64_t characters, int blanks) {
 }  // namespace
 
 void append_number(std::string& out, uint64_t value, size_t width, char pad) {
-  constexpr size_t kMaxTextWidth = 32;
-  char text[kMaxTextWidth];
-  size_t begin = kMaxTextWidth;
-  do {
-    text[--begin] = static_cast<char>('0' + value % 10);
-    value /= 10;
-  } while (value != 0);
-  size_t wanted = kMaxTextWidth - std::min(width, kMaxTextWidth);
-  while (begin > wanted) text[--begin] = pad;
-  out.append(text + begin, kMaxTextWidth - begin);
+  fmt::format_int digits(value);
+  if (digits.size() < width) out.append(width - digits.size(), pad);
+  out.append(digits.data(), digits.size());
 }
 
 void append_task_id(std::string& out, uint32_t id) {
@@ -74,25 +67,23 @@ void append_cpu(std::string& out, uint32_t cpu) {
 }
 
 void append_time(std::string& out, uint64_t ns, bool nanoseconds) {
-  constexpr size_t kRoom = 32;
-  char text[kRoom] = {};
-  size_t begin = kRoom;
-  text[--begin] = ' ';
-  text[--begin] = ':';
-  auto fraction = static_cast<uint32_t>(ns % 1'000'000'000);
-  uint64_t seconds = ns / 1'000'000'000;
-  size_t digits = nanoseconds ? 9 : 6;
-  if (!nanoseconds) fraction /= 1000;
-  for (size_t i = 0; i < digits; ++i, fraction /= 10)
-    text[--begin] = static_cast<char>('0' + fraction % 10);
-  text[--begin] = '.';
-  size_t point = begin;
-  do {
-    text[--begin] = static_cast<char>('0' + seconds % 10);
-    seconds /= 10;
-  } while (seconds != 0);
-  while (point - begin < 5) text[--begin] = ' ';  // "%12s" of seconds, point and six digits
-  out.append(text + begin, kRoom - begin);
+  constexpr uint32_t kSecond_ns = 1'000'000'000;
+  constexpr size_t kWidth = 5;  // "%12s" of seconds, point and six digits
+  fmt::format_int seconds(ns / kSecond_ns);
+  auto rest_ns = static_cast<uint32_t>(ns % kSecond_ns);
+  // The leading 1 keeps the zeros after it, and becomes the point.
+  fmt::format_int fraction(nanoseconds ? kSecond_ns + rest_ns : (kSecond_ns + rest_ns) / 1000);
+  constexpr size_t kMostDigits = 20;
+  char text[kMostDigits + 1 + 9 + 2];
+  size_t blanks = kWidth - std::min(seconds.size(), kWidth);
+  std::fill_n(text, blanks, ' ');
+  char* end = std::copy_n(seconds.data(), seconds.size(), text + blanks);
+  char* point = end;
+  end = std::copy_n(fraction.data(), fraction.size(), end);
+  *point = '.';
+  *end++ = ':';
+  *end++ = ' ';
+  out.append(text, static_cast<size_t>(end - text));
 }
 
 void put_hex16(char* to, uint64_t value) {

@@ -1,6 +1,7 @@
 #include "script/sample_printer.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "abi/data_source.h"
 #include "perfdata/records/trace_flags.h"
@@ -185,8 +186,11 @@ void SamplePrinter::print(size_t i, uint64_t time, std::string& out) const {
   const EventStyle& style = events_[event.index()];
   const FieldSet& fields = style.fields;
   if (fields.empty()) return;
-  Sample sample;
-  if (style.needs_decode && !session_->decode(i, sample)) return;
+  // Large: most styles show nothing of it but what is in columns.
+  std::optional<Sample> decoded;
+  if (style.needs_decode && !session_->decode(i, decoded.emplace())) return;
+  static const Sample kNotDecoded;
+  const Sample& sample = decoded ? *decoded : kNotDecoded;
 
   SampleId who;
   who.pid = columns.pid[i];
