@@ -91,6 +91,9 @@ class Slice {
   static constexpr size_t kBlocksMapped = 8;
 
  public:
+  /// More than batches mostly hold at a time.
+  static constexpr size_t kFramesOfBatches = size_t{1} << 18;
+
   Slice(const Recording& recording, const Machine& machine, const SidebandResult& sideband,
         const SamplePassOptions& options, const ChainSources& sources, SampleColumns& columns,
         LossLedger& losses)
@@ -163,6 +166,7 @@ class Slice {
 
   void forget_frames() {
     frames = FrameTable();
+    frames.expect(kFramesOfBatches);
     resolver_.machine_changed();  // it knows where frames are
   }
 
@@ -403,9 +407,12 @@ struct SampleBatches::State {
         deferred(sideband, recording.events(), ledger),
         frame_of(slices) {
     if (options.merge_deferred) sources.deferred = &deferred;
-    for (size_t i = 0; i < slices; ++i)
+    for (size_t i = 0; i < slices; ++i) {
       parts.push_back(std::make_unique<Slice>(recording, machine, sideband, options, sources,
                                               result.samples, losses));
+      parts.back()->frames.expect(Slice::kFramesOfBatches);
+    }
+    result.frames.expect(Slice::kFramesOfBatches);
   }
 
   void merge();
@@ -453,6 +460,7 @@ void SampleBatches::read(std::span<const TimedSample> samples) {
 void SampleBatches::forget_frames() {
   State& state = *state_;
   state.result.frames = FrameTable();
+  state.result.frames.expect(Slice::kFramesOfBatches);
   for (auto& part : state.parts) part->forget_frames();
   for (auto& frames : state.frame_of) frames.clear();
 }
