@@ -159,9 +159,9 @@ class InputReader {
     input_.setup.crystal_numerator = static_cast<uint32_t>(word(kCtcNumerator));
     input_.setup.crystal_denominator = static_cast<uint32_t>(word(kCtcDenominator));
     input_.setup.non_turbo_ratio = static_cast<uint8_t>(word(kNonTurboRatio));
-    // The kernel's format of this PMU has fup_on_ptw in `config:5`.
-    constexpr uint64_t kFupOnPtw = uint64_t{1} << 5;
-    constexpr uint64_t kEvent = uint64_t{1} << 31;  // `config:31`
+    // Bits of `config` by the kernel's format of this PMU: pwr_evt, fup_on_ptw, ptw, event.
+    constexpr uint64_t kPower = uint64_t{1} << 4, kFupOnPtw = uint64_t{1} << 5;
+    constexpr uint64_t kPtWrite = uint64_t{1} << 12, kEvent = uint64_t{1} << 31;
     constexpr size_t kWordSize = 8;
     size_t filter_words =
         info->priv.size() <= kFilterSize
@@ -174,6 +174,7 @@ class InputReader {
     for (const EventDesc& event : recording_.events().all()) {
       if (event.attr.type != input_.pmu_type) continue;
       input_.setup.traces_events |= (event.attr.config & kEvent) != 0;
+      input_.setup.traces_other |= (event.attr.config & (kPower | kPtWrite | word(kCycBit))) != 0;
       input_.tells_ptwrite_ip |= (event.attr.config & kFupOnPtw) != 0;
       input_.setup.counts_cycles |= (event.attr.config & word(kCycBit)) != 0;
       input_.setup.compresses_returns &= (event.attr.config & word(kNoReturnCompressionBit)) == 0;

@@ -443,7 +443,8 @@ Result<> follow_by_libipt(Bytes trace, const TraceSetup& setup, CodeReader& code
 Result<> follow(Bytes trace, const TraceSetup& setup, CodeReader& code, FlowObserver& observer) {
   pt_errata errata = errata_of(setup);
   TraceContents contents = look_through(trace, setup);
-  bool is_simple = contents.is_readable || contents.is_damaged;
+  // Packets that were not asked for are damage, too, and the walk passes them.
+  bool is_simple = contents.is_readable || (contents.is_damaged && !setup.traces_other);
   if (contents.has_overflows)
     is_simple &= errata.skd010 == 0 && errata.apl11 == 0 && errata.apl12 == 0;
   if (contents.has_transactions) is_simple &= errata.bdm64 == 0;

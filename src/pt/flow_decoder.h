@@ -29,6 +29,7 @@ struct TraceSetup {
   uint8_t non_turbo_ratio = 0;     // TSC frequency in bus clocks
   bool compresses_returns = true;  // a bit may say that a RET went where its CALL came from
   bool counts_cycles = false;      // tell the observer of CYC packets
+  bool traces_other = false;       // CYC, PTWRITE or power packets were asked for
   bool traces_events = false;      // MODE.Exec packets also tell of CLI, STI and the like
 };
 

@@ -67,10 +67,11 @@ class Lines final : public FlowObserver {
   }
 };
 
-std::vector<std::string> lines_of(const TraceBuilder& trace) {
-  Code code(kProgram);
+std::vector<std::string> lines_of(const TraceBuilder& trace, const TraceSetup& setup = {},
+                                  const std::vector<uint8_t>& program = kProgram) {
+  Code code(program);
   Lines lines;
-  EXPECT_TRUE(follow(trace.view(), {}, code, lines));
+  EXPECT_TRUE(follow(trace.view(), setup, code, lines));
   return lines.all;
 }
 
@@ -116,6 +117,25 @@ TEST(FlowDecoder, TellsWhatTheProcessorDropped) {
   trace.disable();
   auto lines = lines_of(trace);
   EXPECT_THAT(lines, ::testing::Contains("Overflow packet 401007"));
+}
+
+TEST(FlowDecoder, DamageDoesNotHideWhatWasAskedFor) {
+  TraceBuilder trace;
+  trace.synchronize(100);
+  trace.enable(kStart);
+  trace.bytes({0x02, 0x12, 0x77, 0, 0, 0});  // PTW
+  trace.disable();
+  trace.synchronize(200);
+  trace.enable(kStart + 4);
+  trace.disable();
+  trace.bytes({0x05, 0xb9});  // no packet
+  trace.synchronize(300);
+  std::vector<uint8_t> program = {0xf3, 0x0f, 0xae, 0xe0, 0x0f, 0x05};  // ptwrite %eax; syscall
+  TraceSetup setup;
+  setup.traces_other = true;
+  auto lines = lines_of(trace, setup, program);
+  EXPECT_THAT(lines, ::testing::IsSupersetOf({"401000 at 100", "77", "401004 at 100"}));
+  EXPECT_THAT(lines, ::testing::Contains(::testing::StartsWith("Bad packet")));
 }
 
 TEST(FlowDecoder, CodeInCirclesEnds) {
