@@ -10,16 +10,13 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 import unittest
 
 import calm
-from own_directory import OwnDirectoryTest
+from interpreted_program import RATE, SONDE, InterpretedProgramTest
 
-SONDE = os.environ["SONDE"]
 PERF = shutil.which("perf")
 FIRST, LAST = (3, 8), (3, 13)
-RATE = 1500  # samples per second
 
 # `spin` takes processor time; before that it notes who called it, and from which line. Each way of calling reaches it through
 # another part of the interpreter.
@@ -217,35 +214,16 @@ def interpreters():
     return list(found.values())
 
 
-class InterpreterTest(OwnDirectoryTest):
+class InterpreterTest(InterpretedProgramTest):
+    LANGUAGE, SUFFIX = "Python", "py"
     SECONDS = 0.5
 
     def setUp(self):
         super().setUp()
         (self.path / "program.py").write_text(PROGRAM.replace("SECONDS", str(self.SECONDS)))
 
-    def run_tool(self, *words, check=True):
-        run = subprocess.run([str(word) for word in words], cwd=self.path, text=True, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE)
-        if check:
-            self.assertEqual(run.returncode, 0, run.stderr)
-        return run
-
     def record(self, python, *options):
-        return self.run_tool(SONDE, "record", "-e", "cpu-clock:u", "-F", RATE, "--call-graph", "bpf", *options, "-o", "perf.data",
-                             "--", python, self.path / "program.py", self.path / "said")
-
-    @staticmethod
-    def incomplete(run):
-        said = re.search(r"(\d+) of \d+ user call chains are incomplete", run.stderr)
-        return int(said.group(1)) if said else 0
-
-    @staticmethod
-    def copied(text):
-        """Samples without functions of Python, as -v tells them: until the table of a library that is loaded late is there, stacks are
-        copied."""
-        said = re.search(r"(\d+) of \d+ stacks are copies", text)
-        return int(said.group(1)) if said else 0
+        return self.record_chains(*options, command=[python, self.path / "program.py", self.path / "said"])
 
     def said(self):
         """What the program and its child said of themselves."""
@@ -255,57 +233,14 @@ class InterpreterTest(OwnDirectoryTest):
             taken.update(one["taken"])
         return {tuple(map(tuple, chain)) for one in both for chain in one["chains"]}, taken
 
-    def samples(self):
-        """Of each sample its frames of Python, innermost first: function, file, line."""
-        text = self.run_tool(SONDE, "script", "--no-inline", "--max-stack", 1000, "-i", "perf.data", "-F",
-                             "ip,sym,dso,srcline", "--full-source-path").stdout
-        frames = re.compile(r"^\s+[0-9a-f]+ (.+) \((.+\.py|<.+>)\)\n\s+(.+):(\d+)$", re.MULTILINE)
-        for block in text.split("\n\n"):
-            found = frames.findall(block)
-            self.assertTrue(all(path == source for _, path, source, _ in found), block)
-            yield [(name, path, int(line)) for name, path, _, line in found]
-
     def test_chains_and_shares_are_those_that_the_program_says(self):
         pythons = interpreters()
         self.assertTrue(pythons)
         for python in pythons:
             with self.subTest(python=python):
                 run = self.record(python, "-v")
-                # A frame that ends is the current one until its code object, perhaps used nowhere else, is freed.
-                said = re.search(r"(\d+) of (\d+) Python frames have no name(, something else than a code object: \d+ times)? \]\n",
-                                 run.stderr)
-                if "have no name" in run.stderr:
-                    self.assertTrue(said, run.stderr)
-                    self.assertLess(int(said.group(1)), int(said.group(2)) / 500, run.stderr)
-                chains, taken = self.said()
-                seen, counts, others, cut = set(), collections.Counter(), [], 0
-                for frames in self.samples():
-                    names = [frame[0] for frame in frames]
-                    if "spin" not in names:
-                        continue
-                    at = names.index("spin")
-                    chain = tuple(frames[at + 1:])
-                    if chain in chains:
-                        seen.add(chain)
-                        counts[chain[0][0]] += 1
-                    elif any(chain == known[:len(chain)] for known in chains):
-                        cut += 1
-                    else:
-                        others.append(chain)
-                self.assertLessEqual(cut, self.incomplete(run))
-                # While a function is being entered or left, its frame is not there yet, or no more.
-                self.assertLess(len(others), max(3, counts.total() / 100), [chain[:3] for chain in others[:3]])
-                # Copies explain what was not seen.
-                chains_of, copied = collections.Counter(chain[0][0] for chain in chains), self.copied(run.stderr)
-                unseen = sum(taken[chain[0][0]] / chains_of[chain[0][0]] for chain in chains - seen)
-                self.assertLessEqual(unseen * RATE / 2, copied, [chain[:3] for chain in chains - seen])
-                whole, time = counts.total(), sum(taken.values())
-                self.assertGreater(whole, 300)
-                for name, seconds in taken.items():
-                    share = seconds / time
-                    # Five standard deviations of a random sample, and a percent for what samples of the kernel take away.
-                    bound = 5 * (share * (1 - share) / whole) ** 0.5 + 0.01 + copied / whole
-                    self.assertAlmostEqual(counts[name] / whole, share, delta=bound, msg=name)
+                self.check_names(run)
+                self.check_chains_and_shares(run, *self.said())
 
     def test_shares_of_a_longer_run_are_within_a_percent(self):
         (self.path / "program.py").write_text(PROGRAM.replace("SECONDS", "2"))
@@ -425,21 +360,7 @@ class InterpreterTest(OwnDirectoryTest):
             "def earlier():\n    while not select.select([sys.stdin], [], [], 0)[0]: sum(range(20000))\n"
             "def later():\n    while True: sum(range(20000))\n"
             "earlier()\nlater()\n")
-        program = subprocess.Popen(["/usr/bin/python3", self.path / "two.py"], stdin=subprocess.PIPE)
-        top = subprocess.Popen([SONDE, "top", "--stdio", "-e", "cpu-clock:u", "--call-graph", "bpf", "-p", str(program.pid), "-d",
-                                "0.3"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True)
-        patience = threading.Timer(120, top.kill)  # its output ends then
-        patience.start()
-        try:
-            self.assertTrue(any(re.search(r"two\.py +\[\.\] earlier", line) for line in top.stdout))
-            program.stdin.close()
-            self.assertTrue(any(re.search(r"two\.py +\[\.\] later", line) for line in top.stdout))
-        finally:
-            patience.cancel()
-            for process in (top, program):
-                process.kill()
-                process.wait()
-            top.stdout.close()
+        self.check_top("/usr/bin/python3", self.path / "two.py")
 
     @unittest.skipUnless(PERF, "perf is not installed")
     def test_perf_reads_the_file(self):
