@@ -5,6 +5,9 @@
 // input: the work goes on, it is counted, and every command reports its losses at the end. A
 // *CHECK* (check.h) is our own bug.
 //
+// A message quotes names from outside; their line ends become U+FFFD, so that none looks like a
+// line of ours. An Error among the arguments stands for its message, with the lines that it has.
+//
 //   Result<Header> read_header(const Path& p) {
 //     MappedFile file = TRY(MappedFile::open(p));
 //     if (file.size() < 8)
@@ -17,6 +20,7 @@
 
 #include <expected>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace sonde {
@@ -41,10 +45,23 @@ struct Error {
 template <typename T = void>
 using Result = std::expected<T, Error>;
 
+/// A text from outside as messages quote it: each of its line ends is U+FFFD.
+[[nodiscard]] std::string one_line(std::string_view text);
+
+namespace detail {
+[[nodiscard]] std::string message_text(fmt::string_view format, fmt::format_args args);
+}  // namespace detail
+
+/// The text of a message, or a part of it: texts among the arguments are one line.
+template <typename... Args>
+[[nodiscard]] std::string error_message(fmt::format_string<Args...> format, Args&&... args) {
+  return detail::message_text(format, fmt::make_format_args(args...));
+}
+
 template <typename... Args>
 [[nodiscard]] std::unexpected<Error> fail(ErrorCode code, fmt::format_string<Args...> format,
                                           Args&&... args) {
-  return std::unexpected(Error{code, fmt::format(format, std::forward<Args>(args)...)});
+  return std::unexpected(Error{code, error_message(format, std::forward<Args>(args)...)});
 }
 
 /// perf's conventions: 129 for usage and bad events, 255 for every other failure.
@@ -60,6 +77,14 @@ T take(std::expected<T, Error>& result) {
 }  // namespace detail
 
 }  // namespace sonde
+
+template <>
+struct fmt::formatter<sonde::Error> : fmt::formatter<std::string_view> {
+  template <typename Context>
+  auto format(const sonde::Error& error, Context& context) const {
+    return fmt::formatter<std::string_view>::format(error.message, context);
+  }
+};
 
 /// Evaluates a Result; yields its value, or returns its error from the enclosing function.
 #define TRY(expression)                                       \

@@ -64,7 +64,7 @@ class Reporter {
   }
   /// Part of a line of both formats, shown at once.
   void text(std::string_view text) {
-    out_.write(text);
+    out_.write_lines(text);
     out_.flush();
   }
 

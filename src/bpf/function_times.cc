@@ -117,8 +117,7 @@ Result<FunctionTimes> FunctionTimes::open(const Options& options) {
   if (trampoline) return trampoline;
   auto probe = open_by(kProbe, options);
   if (probe) return probe;
-  return fail(probe.error().code, "{}; and by kprobes: {}", trampoline.error().message,
-              probe.error().message);
+  return fail(probe.error().code, "{}; and by kprobes: {}", trampoline.error(), probe.error());
 }
 
 void FunctionTimes::set_enabled(bool enabled) {

@@ -165,7 +165,7 @@ Result<std::vector<std::byte>> compile_program(const std::string& source,
   std::string said(trim(output.err));
   if (!WIFEXITED(output.status) || WEXITSTATUS(output.status) != 0 || output.out.empty()) {
     bool no_clang = WIFEXITED(output.status) && WEXITSTATUS(output.status) == 127;
-    return fail(ErrorCode::kFailed, "{}{}{}", said, said.empty() ? "" : "\n",
+    return fail(ErrorCode::kFailed, "{}{}{}", Error{.message = said}, said.empty() ? "" : "\n",
                 no_clang ? fmt::format("Compiling {} needs clang: install it, give its path with "
                                        "--clang-path, or give an object file (.o)",
                                        source)

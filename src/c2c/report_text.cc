@@ -25,7 +25,9 @@ std::string percent_text(uint64_t part, uint64_t whole) {
 }
 
 void write_heading(std::string_view title, Sink& out) {
-  out.print("{}{}\n{}", kRule, title, kRule);
+  out.write(kRule);
+  out.print("{}\n", title);
+  out.write(kRule);
 }
 
 struct CountLine {
@@ -184,14 +186,14 @@ class Tables {
     bool is_peer = options_.display == Display::kPeer;
     TextTable table = row_table(line);
     if (with_titles) table.write_titles(out_);
-    out_.write(kLineRule);
+    out_.write_lines(kLineRule);
     out_.print("  {:>5}", index);
     for (uint64_t count : {is_peer ? counts.remote_peer : counts.remote_hitm,
                            is_peer ? counts.local_peer : counts.local_hitm, counts.store_l1_hits,
                            counts.store_l1_misses, counts.stores_of_unknown_level})
       out_.print("  {:>7}", count);
     out_.print("  {:>#{}x}\n", line.address, kAddressWidth);
-    out_.write(kLineRule);
+    out_.write_lines(kLineRule);
     for (const LineRow& row : line.rows) {
       if (displayed(row.counts, options_.display) == 0 && row.counts.stores == 0) continue;
       table.write_row(row_cells(line, row), out_);

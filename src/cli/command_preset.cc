@@ -22,7 +22,7 @@ class Preset final : public Command {
   [[nodiscard]] bool paged() const override { return command_->paged(); }
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (const auto* bad = std::get_if<BadFlags>(&outcome_))
-      return fail(ErrorCode::kFailed, "{}", bad->message);
+      return std::unexpected(Error{ErrorCode::kFailed, bad->message});
     if (const auto* error = std::get_if<Error>(&outcome_)) return std::unexpected(*error);
     return command_->run(env, arguments);
   }

@@ -115,7 +115,7 @@ class Invocation {
   }
 
   int refuse(const BadFlags& bad) {
-    env_.err.write(bad.message);
+    env_.err.write_lines(bad.message);
     if (bad.show_usage && bad.about.empty()) print_usage(env_.err, env_.tool, info_.name, flags_);
     if (bad.show_usage && !bad.about.empty())
       print_usage_of(env_.err, env_.tool, info_.name, flags_, bad.about);
@@ -126,7 +126,7 @@ class Invocation {
     // Output first, so that the message comes after it.
     env_.out.flush();
     if (error.code == ErrorCode::kIo && env_.out.failed() == EPIPE) return kClosedPipeStatus;
-    if (!error.message.empty()) env_.err.print("{}\n", error.message);
+    if (!error.message.empty()) env_.err.write_lines(error.message + '\n');
     if (error.code == ErrorCode::kUsage) print_usage(env_.err, env_.tool, info_.name, flags_);
     return exit_status(error.code);
   }
@@ -213,7 +213,7 @@ int choose_and_run(Env& env, CommandList commands, std::span<const std::string> 
   const CommandInfo* info = find_command(commands, command[0]);
   if (!info) return unknown_command(env, commands, command[0]);
   if (Result<> loaded = load_config(env); !loaded) {
-    env.err.print("{}\n", loaded.error().message);
+    env.err.write_lines(loaded.error().message + '\n');
     return exit_status(loaded.error().code);
   }
   return Invocation(env, *info, globals.paging)

@@ -53,7 +53,7 @@ class Parser {
       const Flag* flag = find_letter(word[i]);
       if (!flag) {
         if (word[i] == 'h') return help();
-        return unknown(word, fmt::format(" Error: unknown switch `{}'\n", word[i]), i == 1);
+        return unknown(word, error_message(" Error: unknown switch `{}'\n", word[i]), i == 1);
       }
       if (i == 2)
         if (Stop typo = forgotten_dash(word.substr(1))) return typo;
@@ -72,7 +72,7 @@ class Parser {
     for (const Flag& flag : table_.flags())
       if (word.starts_with("no-") || (!flag.name.empty() && flag.name.starts_with(word)))
         return BadFlags{
-            .message = fmt::format(" Error: did you mean `--{}` (with two dashes ?)\n", word),
+            .message = error_message(" Error: did you mean `--{}` (with two dashes ?)\n", word),
             .show_usage = false};
     return {};
   }
@@ -95,7 +95,7 @@ class Parser {
     if (!match.flag) {
       std::vector<Match> found = find_abbreviated(name);
       if (found.empty())
-        return unknown(words_[at_], fmt::format(" Error: unknown option `{}'\n", word), true);
+        return unknown(words_[at_], error_message(" Error: unknown option `{}'\n", word), true);
       if (found.size() > 1) return ambiguous(name, found);
       match = found.front();
     }
@@ -104,8 +104,8 @@ class Parser {
 
   static Stop ambiguous(std::string_view name, const std::vector<Match>& found) {
     auto spelling = [](const Match& m) { return (m.negated ? "no-" : "") + m.flag->name; };
-    BadFlags bad{.message = fmt::format(" Error: Ambiguous option: {} (could be --{} or --{})\n",
-                                        name, spelling(found[0]), spelling(found[1]))};
+    BadFlags bad{.message = error_message(" Error: Ambiguous option: {} (could be --{} or --{})\n",
+                                          name, spelling(found[0]), spelling(found[1]))};
     for (const Match& match : found) bad.about.push_back(match.flag);
     return bad;
   }

@@ -16,7 +16,7 @@ Result<int> FrontCommand::run(Env& env, const Arguments& arguments) {
   std::vector<std::string> words = TRY(words_behind(env));
   ParseOutcome outcome = parse_flags(behind_flags_, words);
   if (const auto* bad = std::get_if<BadFlags>(&outcome))
-    return fail(ErrorCode::kFailed, "{}", bad->message);
+    return std::unexpected(Error{ErrorCode::kFailed, bad->message});
   if (auto* error = std::get_if<Error>(&outcome)) return std::unexpected(std::move(*error));
   return behind_->run(env, arguments);
 }

@@ -232,7 +232,7 @@ void show_manual_page(Env& env, const Manual& manual) {
       if (::pclose(man) == 0 && all) return;
     }
   }
-  env.out.write(manual_as_text(manual));
+  env.out.write_lines(manual_as_text(manual));
 }
 
 void print_command_list(Sink& out, CommandList commands, std::string_view tool) {

@@ -40,7 +40,7 @@ void print_flag(Sink& out, std::string_view tool, const Flag& flag) {
     line.resize(kHelpColumn, ' ');
   else
     line += "\n" + std::string(kHelpColumn, ' ');
-  out.print("{}{}\n", line, help_text(flag, tool));
+  out.write_lines(line + help_text(flag, tool) + "\n");
 }
 
 }  // namespace

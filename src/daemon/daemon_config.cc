@@ -26,8 +26,7 @@ Result<DaemonSession> session_of(std::string_view name, std::string_view variabl
     return fail(ErrorCode::kFailed, "{}{}.{}: a session has only the variable `run`",
                 kSessionPrefix, name, variable);
   Result<std::vector<std::string>> words = session_words(value);
-  if (!words)
-    return fail(ErrorCode::kFailed, "{}{}.run: {}", kSessionPrefix, name, words.error().message);
+  if (!words) return fail(ErrorCode::kFailed, "{}{}.run: {}", kSessionPrefix, name, words.error());
   return DaemonSession{std::string(name), value, std::move(*words)};
 }
 

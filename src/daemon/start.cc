@@ -97,7 +97,7 @@ Result<int> wait_for_report(const Fd& fd, const DaemonPaths& paths, Env& env) {
   if (text.empty())
     return fail(ErrorCode::kFailed, "the daemon ended while it started; {} may say why",
                 paths.output());
-  env.err.write(std::string_view(text).substr(0, text.size() - 1));
+  env.err.write_lines(std::string_view(text).substr(0, text.size() - 1));
   return static_cast<unsigned char>(text.back());
 }
 
@@ -148,7 +148,7 @@ Result<int> ask_daemon(const DaemonOptions& options, const DaemonRequest& reques
   Fd connection = TRY(call_daemon(paths, request));
   constexpr size_t kMaxAnswer = 16 << 20;
   std::string answer = TRY(read_all(connection.get(), paths.control(), kMaxAnswer));
-  env.out.write(answer);
+  env.out.write_lines(answer);
   using Kind = DaemonRequest::Kind;
   if (request.kind == Kind::kPing)
     return answer.starts_with("FAIL") || answer.find("\nFAIL") != std::string::npos ? 1 : 0;

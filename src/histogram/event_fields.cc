@@ -144,7 +144,7 @@ Result<FieldRead> read_of_field(const FieldEvent& event, std::string_view field,
     if (auto argument = argument_of(*event.place, field)) {
       auto read = read_of_argument(*event.place, *argument);
       if (read) return read;
-      return fail(read.error().code, "{}: {}", event.name, read.error().message);
+      return fail(read.error().code, "{}: {}", event.name, read.error());
     }
   auto common = common_read(field);
   if (common && (may_be_text || common->style != KeyStyle::kText)) return *common;

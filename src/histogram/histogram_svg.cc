@@ -144,7 +144,7 @@ class HistogramsSvg {
 }  // namespace
 
 void write_histograms_svg(Sink& out, const HistogramSet& set, size_t most) {
-  out.write(HistogramsSvg(set, most).draw());
+  out.write_lines(HistogramsSvg(set, most).draw());
 }
 
 }  // namespace sonde

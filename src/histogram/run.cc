@@ -44,7 +44,7 @@ EventSearch event_search(const HistogramOptions& options, Env& env) {
   for (std::string_view pid : split(options.pids, ','))
     if (!pid.empty()) search.usdt.pids.emplace_back(pid);
   if (options.verbose > 0)
-    search.note = [&env](std::string_view text) { env.err.print("{}\n", text); };
+    search.note = [&env](std::string_view text) { env.err.write_lines(fmt::format("{}\n", text)); };
   return search;
 }
 
@@ -134,9 +134,9 @@ class HistogramOutput {
     if (options_.json) {
       write_histograms_json(file_.sink(), set);
     } else if (screen_) {
-      StringSink text;
+      StringSink text(file_.sink());
       write_histograms(text, set, options_.entries, text_width(env_, file_.sink()));
-      screen_->show(text.text(), "Ctrl-C shows the whole, and ends");
+      screen_->show(text, "Ctrl-C shows the whole, and ends");
     } else {
       write(set);
       file_.sink().write("\n");

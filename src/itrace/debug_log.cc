@@ -98,13 +98,13 @@ std::string_view DebugLog::context() const {
 }
 
 void DebugLog::write(std::string_view lines) {
-  if (!errors_only_) return output_.sink().write(lines);
+  if (!errors_only_) return output_.sink().write_lines(lines);
   recent_ += lines;
   if (recent_.size() > 2 * context_bytes_) recent_ = std::string(context());
 }
 
 void DebugLog::error(std::string_view line) {
-  output_.sink().write(context());
+  output_.sink().write_lines(context());
   recent_.clear();
   output_.sink().write(line);
 }

@@ -189,8 +189,7 @@ class InputReader {
 
   Result<> take_etm_info(const AuxtraceInfoRecord& info) {
     auto found = etm::parse_trace_units(words_of(info.priv));
-    if (!found)
-      return fail(found.error().code, "{}: {}", recording_.facts().path, found.error().message);
+    if (!found) return fail(found.error().code, "{}: {}", recording_.facts().path, found.error());
     has_info_ = true;
     input_.tracer = Tracer::kCoreSight;
     input_.pmu_type = found->pmu_type;

@@ -134,12 +134,12 @@ class KvmLive {
   }
 
   void show() {
-    StringSink text;
+    StringSink text(env_.out);
     text.print("{:%H:%M:%S}\n", fmt::localtime(std::time(nullptr)));
     stat_->write(text);
     if (lost_ > 0) text.print("Lost events: {}\n\n", lost_);
-    text.write(slow_);
-    screen_.show(text.text(), keys_.is_on() ? "q quit" : "");
+    text.write_lines(slow_);
+    screen_.show(text, keys_.is_on() ? "q quit" : "");
     for (uint64_t number : stat_->unknown_exits())
       if (!contains(unknown_, number)) unknown_.push_back(number);
     if (env_.out.failed() != 0) done_ = true;

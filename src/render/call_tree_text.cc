@@ -162,7 +162,7 @@ class TreeWriter {
     }
     double percent =
         total == 0 ? 0.0 : static_cast<double>(weight) * 100.0 / static_cast<double>(total);
-    std::string_view color = options_.color ? percent_color(percent) : std::string_view();
+    Escape color = options_.color ? percent_color(percent) : Escape();
     out_.write(color);
     out_.print("{:.2f}%", percent);
     if (!color.empty()) out_.write(kReset);

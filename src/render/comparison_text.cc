@@ -64,10 +64,11 @@ void write_comparison_text(Sink& out, const view::Comparison& comparison, bool c
         r == 0 ? ComparedMetric::Verdict::kNoDifference : comparison.metrics[r - 1].verdict;
     bool is_claim =
         verdict == ComparedMetric::Verdict::kBetter || verdict == ComparedMetric::Verdict::kWorse;
+    Escape begin = verdict == ComparedMetric::Verdict::kWorse ? kRed : kGreen;
     if (color && is_claim)
-      line = fmt::format("{}{}{}", verdict == ComparedMetric::Verdict::kWorse ? kRed : kGreen, line,
-                         kReset);
-    out.print(" {}\n", line);
+      out.print(" {}{}{}\n", begin, line, kReset);
+    else
+      out.print(" {}\n", line);
   }
   out.print("\n {}\n", explanation(comparison));
   for (const std::string& note : comparison.notes) out.print(" Note: {}\n", note);

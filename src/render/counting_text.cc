@@ -24,8 +24,8 @@ constexpr size_t kNameWidth = 32, kUncountedNameWidth = 25;
 constexpr size_t kMetricWidth = 35, kColumnWidth = 20;
 constexpr size_t kBeforeFurtherMetric = 49;
 constexpr int kIntervalsPerHeading = 25;
-constexpr std::string_view kYellow = "\033[33m", kMagenta = "\033[35m";
-constexpr std::string_view kClearScreen = "\033[H\033[2J";
+constexpr Escape kYellow{"\033[33m"}, kMagenta{"\033[35m"};
+constexpr Escape kClearScreen{"\033[H\033[2J"};
 
 std::string padded(std::string_view text, size_t width) {
   return fmt::format("{:<{}}", text, width);
@@ -172,17 +172,16 @@ class CountText final : public CountWriter {
     if (number.empty()) return out_.write(std::string(kMetricWidth, ' '));
     constexpr std::string_view kMark = " # ";
     size_t used = kMark.size() + number.size() + 1;
-    out_.print("{}{} {:<{}}", kMark, colored(number, metric.level), metric.shown_unit(),
-               kMetricWidth > used ? kMetricWidth - used : 0);
+    out_.write(kMark);
+    write_colored(number, metric.level);
+    out_.print(" {:<{}}", metric.shown_unit(), kMetricWidth > used ? kMetricWidth - used : 0);
   }
 
-  [[nodiscard]] std::string colored(const std::string& text, view::CountMetric::Level level) const {
+  void write_colored(const std::string& text, view::CountMetric::Level level) {
     using Level = view::CountMetric::Level;
-    if (!style_.color || level == Level::kPlain) return text;
-    std::string_view color = level == Level::kVeryHigh ? kRed
-                             : level == Level::kHigh   ? kMagenta
-                                                       : kYellow;
-    return fmt::format("{}{}{}", color, text, kReset);
+    if (!style_.color || level == Level::kPlain) return out_.write(text);
+    Escape color = level == Level::kVeryHigh ? kRed : level == Level::kHigh ? kMagenta : kYellow;
+    out_.print("{}{}{}", color, text, kReset);
   }
 
   void write_error(double percent) {
@@ -209,7 +208,9 @@ class CountText final : public CountWriter {
         std::string number = metric ? metric_text(*metric) : "";
         size_t width = std::max(kColumnWidth, columns.titles[i].size());
         std::string gap(width > number.size() ? width - number.size() : 0, ' ');
-        out_.print("{}{} ", gap, metric ? colored(number, metric->level) : number);
+        out_.write(gap);
+        write_colored(number, metric ? metric->level : view::CountMetric::Level::kPlain);
+        out_.put(' ');
       }
       out_.put('\n');
     }

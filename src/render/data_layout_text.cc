@@ -68,7 +68,7 @@ class LayoutWriter {
       text = fmt::format("{:>{}}", hits.period, width_);
     else
       text = fmt::format("{:>{}.2f}", percent, width_);
-    std::string_view begin = color_ ? percent_color(percent) : std::string_view();
+    Escape begin = color_ ? percent_color(percent) : Escape();
     if (begin.empty()) return out_.write(text);
     out_.print("{}{}{}", begin, text, kReset);
   }

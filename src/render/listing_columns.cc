@@ -133,7 +133,7 @@ class ColumnWriter {
       value = fmt::format("{:6}", hits.samples);
     else
       value = fmt::format("{:6.2f}", percent);
-    std::string_view color = hits.samples == 0 ? std::string_view() : percent_color(percent);
+    Escape color = hits.samples == 0 ? Escape() : percent_color(percent);
     bool is_colored = options_.color && !color.empty();
     if (is_colored) out_.write(color);
     out_.write(value);

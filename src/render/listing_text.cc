@@ -7,8 +7,8 @@
 namespace sonde::render {
 namespace {
 
-constexpr std::string_view kAddressColor = "\033[35m";
-constexpr std::string_view kCodeColor = "\033[34m";
+constexpr Escape kAddressColor{"\033[35m"};
+constexpr Escape kCodeColor{"\033[34m"};
 
 class ListingWriter {
  public:
@@ -99,7 +99,7 @@ class ListingWriter {
         return write_colored(percent_color(percent), fmt::format(" {:7.2f}", percent));
     }
   }
-  void write_colored(std::string_view color, std::string_view text) {
+  void write_colored(Escape color, std::string_view text) {
     bool is_colored = options_.color && !color.empty();
     if (is_colored) out_.write(color);
     out_.write(text);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/parallel.h"
+#include "base/printing/printable.h"
 #include "render/call_tree_text.h"
 #include "render/color.h"
 #include "render/percent_text.h"
@@ -31,8 +32,9 @@ size_t level_margin(const Table& table) {
 
 class RowWriter {
  public:
-  RowWriter(const Table& table, const TableTextOptions& options)
-      : table_(table), options_(options) {}
+  /// `is_shown`: texts are made printable, for a line that is written as it is.
+  RowWriter(const Table& table, const TableTextOptions& options, bool is_shown)
+      : table_(table), options_(options), is_shown_(is_shown) {}
 
   /// Valid until the next call.
   const std::string& line(size_t row, std::vector<size_t>* starts = nullptr) {
@@ -87,8 +89,8 @@ class RowWriter {
         line_.append(one, ' ');
         continue;
       }
-      std::string_view color = options_.color ? percent_color(percent) : std::string_view();
-      line_ += color;
+      Escape color = options_.color ? percent_color(percent) : Escape();
+      line_ += color.sequence;
       if (column.signs) {
         fmt::format_to(std::back_inserter(line_), "{:+{}.2f}", percent, one - 1);
       } else {
@@ -97,7 +99,7 @@ class RowWriter {
       }
       line_ += '%';
       if (!color.empty()) {
-        line_ += kReset;
+        line_ += kReset.sequence;
         invisible += color.size() + kReset.size();
       }
     }
@@ -109,7 +111,7 @@ class RowWriter {
     size_t invisible = 0;
     for (size_t i = 0; i < column.values; ++i) {
       double percent = table_.percent(row, cell + i);
-      std::string_view color = options_.color ? percent_color(percent) : std::string_view();
+      Escape color = options_.color ? percent_color(percent) : Escape();
       fmt::format_to(std::back_inserter(line_), "{}{:{}.1f}%{}", color, percent,
                      column.value_width - 1, color.empty() ? color : kReset);
       if (!color.empty()) invisible += color.size() + kReset.size();
@@ -130,6 +132,8 @@ class RowWriter {
 
   void append_text(const Column& column, std::string_view text) {
     size_t limit = column_width(column);
+    std::string made;
+    if (is_shown_) text = made = printable(text);
     if (column.cuts) text = text.substr(0, limit);
     if (column.right_aligned && text.size() < limit) line_.append(limit - text.size(), ' ');
     size_t begin = line_.size();
@@ -142,6 +146,7 @@ class RowWriter {
 
   const Table& table_;
   const TableTextOptions& options_;
+  bool is_shown_;
   std::string line_;
 };
 
@@ -240,7 +245,7 @@ void write_rows(Sink& out, const Table& table, size_t first, size_t end,
   Table page;
   if (table.makes_pages()) page = table.page(first, end);
   size_t before = table.makes_pages() ? first : 0;  // rows that are not in the page
-  RowWriter writer(table.makes_pages() ? page : table, options);
+  RowWriter writer(table.makes_pages() ? page : table, options, out.is_shown());
   bool has_trees = table.tree && table.graph.style != view::GraphStyle::kNone;
   CallTreeTextOptions tree_options{
       .graph = table.graph,
@@ -248,7 +253,7 @@ void write_rows(Sink& out, const Table& table, size_t first, size_t end,
       .folded_separator = options.separator.empty() ? ";" : std::string_view(options.separator)};
   auto note = std::ranges::lower_bound(table.notes, first, {}, [](auto& one) { return one.first; });
   for (size_t row = first; row < end; ++row) {
-    out.write(writer.line(row - before));
+    out.write_as_is(writer.line(row - before));
     out.put('\n');
     for (; note != table.notes.end() && note->first == row; ++note)
       write_note(out, table, row, note->second);
@@ -279,7 +284,7 @@ size_t column_width(const Column& column) {
 
 std::string table_row_text(const Table& table, size_t row, const TableTextOptions& options,
                            std::vector<size_t>& starts) {
-  return RowWriter(table, options).line(row, &starts);
+  return RowWriter(table, options, false).line(row, &starts);
 }
 
 std::string table_spanning_titles(const Table& table, const TableTextOptions& options) {
@@ -315,12 +320,12 @@ void write_table(Sink& out, const Table& table, const TableTextOptions& options)
   if (options.header) write_table_header(out, table, options);
   std::vector<size_t> starts = page_starts(table);
   auto text_of_page = [&](size_t page) {
-    auto text = std::make_unique<StringSink>();
+    auto text = std::make_unique<StringSink>(out);
     write_rows(*text, table, starts[page], starts[page + 1], options);
     return text;
   };
   auto take = [&](std::unique_ptr<StringSink> text) {
-    out.write(text->text());
+    out.write(*text);
     return out.failed() == 0;
   };
   parallel_in_order(starts.size() - 1, text_of_page, take);

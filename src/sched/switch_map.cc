@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kCell = 4;  // " A0 "
 constexpr std::string_view kIdleTask = "swapper";
-constexpr std::string_view kBlue = "\033[34m", kRedGround = "\033[41m", kPlain = "\033[m";
+constexpr Escape kBlue{"\033[34m"}, kRedGround{"\033[41m"}, kPlain{"\033[m"};
 
 bool has(const auto& list, const auto& value) {
   return std::ranges::find(list, value) != list.end();

@@ -1,5 +1,6 @@
 // TextOut: lines assembled from fixed columns, for tables of millions of lines. A number costs a
-// few nanoseconds, since no format is interpreted; whole buffers go to the sink.
+// few nanoseconds, since no format is interpreted; whole buffers go to the sink. Of texts, only
+// literals may have line ends of ours inside, as in sinks.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +22,15 @@ class TextOut {
   TextOut& operator=(const TextOut&) = delete;
 
   void put(char c) { *room(1) = c; }
+  template <size_t kSize>
+  void put(const char (&literal)[kSize]) {
+    append({literal, kSize - 1});
+  }
+  void put(Escape escape) { append(escape.sequence); }
   void put(std::string_view text) {
-    if (text.size() > kMaxLength) [[unlikely]]
-      return put_long(text);
-    std::ranges::copy(text,
-                      room(text.size()));  // memcpy takes no null pointer, not even for size 0
+    if (sink_.is_shown()) [[unlikely]]
+      return put_shown(text);
+    append(text);
   }
   void blanks(size_t count) {
     for (; count > kMaxLength; count -= kMaxLength) std::memset(room(kMaxLength), ' ', kMaxLength);
@@ -85,7 +90,7 @@ class TextOut {
     sink_.print(format, std::forward<Args>(args)...);
   }
   void flush() {
-    sink_.write({buffer_.get(), used_});
+    sink_.write_as_is({buffer_.get(), used_});
     used_ = 0;
   }
   /// Whether the sink has failed, so that further output is pointless.
@@ -110,8 +115,18 @@ class TextOut {
     size_t at_ = text_.size();
   };
 
+  void append(std::string_view text) {
+    if (text.size() > kMaxLength) [[unlikely]]
+      return put_long(text);
+    std::ranges::copy(text,
+                      room(text.size()));  // memcpy takes no null pointer, not even for size 0
+  }
   /// Not inlined: g++ 12 would report overreads of short strings that are never long.
   [[gnu::noinline]] void put_long(std::string_view text) {
+    flush();
+    sink_.write_as_is(text);
+  }
+  void put_shown(std::string_view text) {
     flush();
     sink_.write(text);
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/printing/printable.h"
+
 namespace sonde {
 namespace {
 
@@ -117,6 +119,7 @@ void BranchCode::put_symbol(uint64_t address) {
   Frame frame = frame_of(address);
   if (!frame.symbol.valid() || frame.symbol == symbol_) return;
   symbol_ = frame.symbol;
+  size_t begin = out_.size();
   out_ += '\t';
   out_ += session_.symbolizer().name(frame.symbol);
   auto to = std::back_inserter(out_);
@@ -125,6 +128,7 @@ void BranchCode::put_symbol(uint64_t address) {
   out_ += ':';
   if (style_.srclines)
     fmt::format_to(to, "\t{}", session_.symbolizer().srcline(frame.dso, frame.address));
+  if (style_.is_shown) make_printable(out_, begin);
   out_ += '\n';
 }
 
@@ -144,6 +148,7 @@ std::string BranchCode::instruction_at(uint64_t address, const CodeBytes::Code& 
     style_.texts->append(code, {sample_.id.pid, time_, address, mode_of(address)}, text);
   else
     append_instruction(code.bytes.first(length), text);
+  if (style_.is_shown) make_printable(text, 0);
   return text;
 }
 
@@ -162,6 +167,7 @@ void BranchCode::put_counters(size_t branch) {
       out_.append(value, counter.letter).append(more);
   }
   if (out_.size() == start) out_ += '-';
+  if (style_.is_shown) make_printable(out_, start);
   out_ += '\t';
 }
 

@@ -23,6 +23,7 @@ struct BranchCodeStyle {
   bool srclines = false;
   SourceCode* source = nullptr;  // srccode
   uint32_t max_blocks = 0;       // the newest ones; 0: all
+  bool is_shown = false;         // by a terminal: names are made printable
   /// brcntr: of the sample's event; empty: not shown.
   std::span<const BranchCounters::Counter> counted = {};
   const BranchCounters* counters = nullptr;

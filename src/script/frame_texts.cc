@@ -6,6 +6,7 @@
 #include <tsl/robin_map.h>
 
 #include "base/parallel.h"
+#include "base/printing/printable.h"
 #include "script/field_texts.h"
 
 namespace sonde {
@@ -33,18 +34,20 @@ void append_srcline(const Session& session, const Frame& frame, std::string_view
   const Dso& dso = session.machine().dsos()[frame.dso];
   const Symbolizer& symbols = session.symbolizer();
   auto to = std::back_inserter(out);
+  out += "\n  ";
   if (!call.empty())
-    fmt::format_to(to, "\n  {}", call);
+    out += call;
   else if (symbols.srcfile(frame.dso, frame.address).empty())
-    fmt::format_to(to, "\n  {}[{:x}]", dso.short_name, frame.address);
+    fmt::format_to(to, "{}[{:x}]", dso.short_name, frame.address);
   else
-    fmt::format_to(to, "\n  {}", symbols.srcline(frame.dso, frame.address));
+    out += symbols.srcline(frame.dso, frame.address);
 }
 
 /// `call`: the line of the call of the function inlined there, if a chain shows that.
 void append_frame(const Session& session, const Frame& frame, std::string_view call,
                   const FrameStyle& style, std::string& out) {
   auto to = std::back_inserter(out);
+  size_t begin = out.size();
   if (style.fields.has(Field::kSym)) {
     out += ' ';
     if (!frame.symbol.valid()) {
@@ -63,8 +66,12 @@ void append_frame(const Session& session, const Frame& frame, std::string_view c
       fmt::format_to(to, "+{:#x}", frame.address);
     out += ')';
   }
-  if (style.fields.has(Field::kSrcline) && frame.dso.valid())
+  if (style.is_shown) make_printable(out, begin);
+  if (style.fields.has(Field::kSrcline) && frame.dso.valid()) {
+    size_t line = out.size() + 1;
     append_srcline(session, frame, call, out);
+    if (style.is_shown) make_printable(out, line);
+  }
   if (is_inlined) out += " (inlined)";
 }
 

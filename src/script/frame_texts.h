@@ -23,6 +23,7 @@ struct FrameStyle {
   FieldSet fields;
   bool show_kernel_path = false;
   bool full_source_path = false;
+  bool is_shown = false;  // by a terminal
 };
 
 /// "leaf+0x30 (/usr/bin/spin)" with the parts that the style selects, each preceded by a blank.

@@ -69,7 +69,7 @@ void write_lines(const Session& session, const SamplePrinter& printer,
   if (items.size() <= kFew) {
     std::string text;
     for (size_t i = 0; i < items.size(); ++i) format(i, text);
-    out.write(text);
+    out.write_lines(text);
     return;
   }
 
@@ -112,7 +112,7 @@ void write_lines(const Session& session, const SamplePrinter& printer,
                                            return batch;
                                          }) &
           tbb::make_filter<Batch, void>(tbb::filter_mode::serial_in_order, [&](Batch batch) {
-            out.write(buffers.texts[batch.buffer]);
+            out.write_lines(buffers.texts[batch.buffer]);
             adapt(batch, buffers.texts[batch.buffer].size());
           }));
   buffers.lines = batch_size;

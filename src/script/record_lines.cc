@@ -1,6 +1,7 @@
 #include "script/record_lines.h"
 
 #include "abi/record_names.h"
+#include "base/printing/printable.h"
 #include "perfdata/dump/dump.h"
 #include "perfdata/records/user_records.h"
 #include "replay/fields/guest_samples.h"
@@ -129,7 +130,7 @@ void RecordLines::print_deferred_chain(const OtherRecord& record, const SampleId
 namespace {
 
 /// An error of decoding a trace, found here or by whoever wrote the recording.
-void print_trace_error(const RecordView& view, std::string& out) {
+void print_trace_error(const RecordView& view, bool is_shown, std::string& out) {
   auto error = decode_user<AuxtraceErrorRecord>(view);
   if (!error) return;
   constexpr uint64_t kSecond = 1'000'000'000;
@@ -142,19 +143,21 @@ void print_trace_error(const RecordView& view, std::string& out) {
     fmt::format_to(to, " time {}.{:09}", error->time / kSecond, error->time % kSecond);
   fmt::format_to(to, " cpu {} pid {} tid {} ip {} code {}: {}\n", static_cast<int32_t>(error->cpu),
                  static_cast<int32_t>(error->pid), static_cast<int32_t>(error->tid),
-                 dump::prefixed_hex(error->ip), error->code, error->message);
+                 dump::prefixed_hex(error->ip), error->code,
+                 is_shown ? printable(error->message) : error->message);
 }
 
 }  // namespace
 
 void RecordLines::print(const OtherRecord& record, uint64_t shown_time, std::string& out) const {
   const RecordView& view = record.view;
-  StringSink body;
+  StringSink body(printer_.is_shown());
   if (view.type == abi::kRecordFinishedRound) {
     out += "PERF_RECORD_FINISHED_ROUND\n";
     return;
   }
-  if (view.type == abi::kRecordAuxtraceError) return print_trace_error(view, out);
+  if (view.type == abi::kRecordAuxtraceError)
+    return print_trace_error(view, printer_.is_shown(), out);
   if (session_.events().size() == 0) return;
   EventId id = event_of(record);
   const EventDesc& event = session_.events()[id];

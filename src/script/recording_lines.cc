@@ -55,7 +55,7 @@ void dump_with_lines(const Session& session, const SamplePrinter& printer,
     if (shown[sample] == 0) return;
     std::string line;
     printer.print(sample, session.samples().time[sample], line);
-    out.write(line);
+    out.write_lines(line);
   });
   auto tail = [&](const TimedRecord& record, const Sample* sample, Sink& out) {
     tails.put(record, sample, out);
@@ -153,12 +153,13 @@ Result<> ScriptLines::prepare() {
                             options_.stop_backtrace_at,
                             options_.pads_objects ? kObjectWidth : 0,
                             options_.symbol_sources.full_source_path,
-                            options_.verbose > 0};
+                            options_.verbose > 0,
+                            env_.out.is_shown() && !options_.per_event_dump};
     printer_ = TRY(SamplePrinter::make(session_, printing));
     events_known_ = session_.events().size();
     if (!options_.per_event_dump)
       if (std::string legend = printer_->legend(); std::exchange(legend_, legend) != legend)
-        env_.out.write(legend);
+        env_.out.write_lines(legend);
   } else {
     printer_->grow();
   }

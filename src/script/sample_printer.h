@@ -34,6 +34,7 @@ struct PrinterOptions {
   uint32_t object_width = 0;                   // of call traces: names of objects have it; 0: any
   bool full_source_path = false;
   bool counter_names = false;  // -v: brcntr shows names and numbers instead of letters
+  bool is_shown = false;       // by a terminal: texts from outside are made printable
 };
 
 class SamplePrinter {
@@ -55,6 +56,8 @@ class SamplePrinter {
                    RecordKind record, const GuestCpu* guest, std::string& out) const;
   /// A frame as printed in call chains, as a line.
   void print_frame(EventId event, const Frame& frame, std::string& out) const;
+  /// Whether a terminal shows the text.
+  [[nodiscard]] bool is_shown() const { return options_.is_shown; }
   /// What the letters of branch counters stand for, in lines to put first; often empty.
   [[nodiscard]] std::string legend() const;
   /// Whether any event prints anything.

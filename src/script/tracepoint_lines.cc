@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "base/printing/printable.h"
 #include "perfdata/header/dummy_event.h"
 #include "replay/fields/event_ids.h"
 #include "replay/fields/trace_texts.h"
@@ -26,7 +27,8 @@ constexpr uint64_t kNeeded = abi::kSampleTid | abi::kSampleTime | abi::kSampleCp
 /// "            make", by thread, each with its period of validity.
 class NameTexts {
  public:
-  explicit NameTexts(const Machine& machine) : machine_(machine), slots_(kSlots) {}
+  NameTexts(const Machine& machine, bool is_shown)
+      : machine_(machine), slots_(kSlots), is_shown_(is_shown) {}
 
   const std::string& at(uint32_t tid, uint64_t time) {
     Slot& slot = slots_[tid % kSlots];
@@ -35,6 +37,7 @@ class NameTexts {
       slot.name = machine_.comm_span_at(tid, time);
       slot.text.clear();
       append_padded(slot.text, machine_.strings().view(slot.name.comm), kWidth);
+      if (is_shown_) make_printable(slot.text, 0);
       slot.text += ' ';
     }
     return slot.text;
@@ -49,13 +52,16 @@ class NameTexts {
   };
   const Machine& machine_;
   std::vector<Slot> slots_;
+  bool is_shown_;
 };
 
 /// What is the same for all samples.
 class LineBuilder {
  public:
-  explicit LineBuilder(const FileScan& scan)
+  /// `is_shown`: by a terminal, for which texts from outside are made printable.
+  LineBuilder(const FileScan& scan, bool is_shown)
       : scan_(scan),
+        is_shown_(is_shown),
         ids_(scan.events()),
         places_(offsets_of(scan.events())),
         traces_(scan.events(), scan.features(), scan.facts().order) {
@@ -64,6 +70,7 @@ class LineBuilder {
     for (const EventDesc& event : scan.events().all()) {
       append_padded(names_.emplace_back(), event.name, width);
       names_.back() += ": ";
+      if (is_shown_) make_printable(names_.back(), 0);
     }
   }
 
@@ -80,7 +87,9 @@ class LineBuilder {
     append_cpu(out, head.cpu);
     append_time(out, head.time, false);
     out += names_[event];
+    size_t begin = out.size();
     traces_.print(EventId(size_t{event}), raw_data(record, event), out);
+    if (is_shown_) make_message_printable(out, begin);
     out += '\n';
   }
 
@@ -90,6 +99,7 @@ class LineBuilder {
   }
 
   const FileScan& scan_;
+  bool is_shown_;
   EventIds ids_;
   std::vector<SampleOffsets> places_;
   TraceTexts traces_;
@@ -102,7 +112,7 @@ class BatchPrinter {
  public:
   BatchPrinter(const LineBuilder& lines, const Machine& machine, const FileScan& scan, Sink& out)
       : lines_(lines), scan_(scan), out_(out) {
-    for (size_t i = 0; i < kParts; ++i) parts_.emplace_back(machine);
+    for (size_t i = 0; i < kParts; ++i) parts_.emplace_back(machine, out.is_shown());
   }
 
   void take(std::span<const PlacedSample> samples) {
@@ -119,7 +129,7 @@ class BatchPrinter {
       size_t begin = batch.size() * i / kParts, end = batch.size() * (i + 1) / kParts;
       print(batch.subspan(begin, end - begin), parts_[i]);
     });
-    for (const Part& part : parts_) out_.write(part.text);
+    for (const Part& part : parts_) out_.write_lines(part.text);
     batch_.clear();
     if (++flushes_ % kFlushesKept == 0) scan_.forget_passed();
   }
@@ -128,7 +138,7 @@ class BatchPrinter {
   static constexpr size_t kParts = 4, kPartSamples = 2048;
   static constexpr size_t kFlushesKept = 4;  // flushes whose records may stay mapped: some 4 MB
   struct Part {
-    explicit Part(const Machine& machine) : names(machine) {}
+    Part(const Machine& machine, bool is_shown) : names(machine, is_shown) {}
     NameTexts names;
     std::string text;
   };
@@ -172,7 +182,7 @@ bool is_of_plain_tracepoints(const FileScan& scan, std::span<const FieldSet> fie
 void write_tracepoint_lines(FileScan& names, FileScan& samples, LossLedger& losses, Sink& out) {
   ThreadNames threads(names, losses);
   names.forget_all();  // the search for names touched the whole file
-  LineBuilder lines(samples);
+  LineBuilder lines(samples, out.is_shown());
   std::atomic<bool> is_over = false;
   PlacedSampleDecoder decoder(samples.events(), lines.places(), is_over);
   BatchPrinter printer(lines, threads.machine(), samples, out);

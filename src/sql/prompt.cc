@@ -41,12 +41,12 @@ class LineReader {
 Result<> answer(const std::string& text, Database& database, Sink& out, ResultWriter& writer) {
   std::vector<std::string_view> words = split(text, ' ');
   if (words[0] == ".tables") {
-    out.print("{}\n", join(database.names(), "\n"));
+    out.write_lines(join(database.names(), "\n") + '\n');
   } else if (words[0] == ".schema") {
     std::string schema = database.schema(words.size() > 1 ? words[1] : "");
     if (schema.empty())
       return fail(ErrorCode::kFailed, "there is no table '{}'; .tables lists them", words[1]);
-    out.write(schema);
+    out.write_lines(schema);
   } else if (words[0] == ".help") {
     out.write(
         "Statements end in a semicolon. .schema [TABLE] shows columns, .tables names, .quit "
@@ -55,8 +55,7 @@ Result<> answer(const std::string& text, Database& database, Sink& out, ResultWr
     return fail(ErrorCode::kFailed, "'{}' is not known; there are .schema .tables .help .quit",
                 words[0]);
   } else if (Result<> done = database.run(text, writer); !done) {
-    return fail(done.error().code, "sql: {}. .schema shows tables and columns",
-                done.error().message);
+    return fail(done.error().code, "sql: {}. .schema shows tables and columns", done.error());
   }
   return {};
 }
@@ -82,7 +81,7 @@ Result<> read_statements(Env& env, Database& database, Sink& out, ResultWriter& 
     out.flush();
     if (done) continue;
     if (!at_prompt) return done;
-    env.err.print("{}\n", done.error().message);
+    env.err.write_lines(done.error().message + '\n');
     env.err.flush();
   }
   if (at_prompt) out.put('\n');

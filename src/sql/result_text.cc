@@ -114,12 +114,12 @@ class CsvWriter final : public ResultWriter {
   void field(size_t position, const std::string& text) {
     if (position > 0) out_.put(',');
     if (text.find_first_of(",\"\r\n") == std::string::npos) return out_.write(text);
-    out_.put('"');
+    std::string quoted = "\"";
     for (char c : text) {
-      if (c == '"') out_.put('"');
-      out_.put(c);
+      if (c == '"') quoted += '"';
+      quoted += c;
     }
-    out_.put('"');
+    out_.write(quoted + '"');
   }
 
   Sink& out_;
@@ -146,7 +146,7 @@ class JsonWriter final : public ResultWriter {
       append(row[i], line);
     }
     line += '}';
-    out_.write(line);
+    out_.write_lines(line);
   }
   void end() override { out_.write(rows_ == 0 ? "]\n" : "\n]\n"); }
 

@@ -147,7 +147,7 @@ class StatComparison {
       Result<> warmed = run_once(a_, false);
       if (!warmed && is_guess_)
         return fail(warmed.error().code, "--compare {}: no file of `stat --save`; as a command: {}",
-                    options_.compare, warmed.error().message);
+                    options_.compare, warmed.error());
       TRY(std::move(warmed));
     }
     return stopped_with_ ? Result<>{} : run_once(b_, false);

@@ -295,7 +295,7 @@ class StatSession {
 
 Result<int> run_stat(const StatOptions& options, bool recording, Env& env) {
   if (options.list_root_ports) {
-    env.out.write(root_port_list(options.root_ports));
+    env.out.write_lines(root_port_list(options.root_ports));
     return 0;
   }
   if (options.compares()) return run_stat_comparison(options, env);

@@ -106,7 +106,7 @@ Result<UnpackSummary> unpack_archive(const std::string& archive, const std::stri
     auto member = reader.next();
     if (!member)
       return fail(ErrorCode::kCorrupt, "{} is damaged or not an archive: {}", archive,
-                  member.error().message);
+                  member.error());
     if (!*member) break;
     ++members;
     TRY(unpacker.take(**member));

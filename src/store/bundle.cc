@@ -81,7 +81,7 @@ Result<> Bundle::State::read_member(Bytes frame, uint64_t offset) {
   auto header = reader.next(true);
   if (!header)
     return fail(ErrorCode::kCorrupt, "{}: the bundle is damaged at offset {:#x}: {}", name, offset,
-                header.error().message);
+                header.error());
   ended = !*header;
   if (ended || (*header)->type != TarType::kFile) return {};
   Member member;

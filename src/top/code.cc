@@ -35,7 +35,7 @@ char binding_letter(uint8_t binding) {
 
 }  // namespace
 
-Result<std::string> annotated_code(LiveProfile& profile, const TopOptions& options) {
+Result<> write_annotated_code(LiveProfile& profile, const TopOptions& options, Sink& out) {
   std::unique_ptr<report::OpenRecording> recent = TRY(profile.recent());
   const Session& session = recent->session;
   annotate::RecordingHits hits = annotate::count_hits(
@@ -44,22 +44,23 @@ Result<std::string> annotated_code(LiveProfile& profile, const TopOptions& optio
         return frame.symbol.valid() && session.symbolizer().name(frame.symbol) == options.annotated;
       },
       annotate::SharesOf::kWantedSamples);
-  StringSink text;
+  bool is_empty = true;
   annotate::ListingOptions how = options.report.code;
   how.demangle = options.report.symbol_sources.demangle;
   annotate::ListingBuilder builder(session, how);
   for (const std::vector<EventId>& events : shown_groups(session, options.report.group))
     for (size_t function : hits.by_weight(events[0].index())) {
+      is_empty = false;
       auto listing = builder.make(hits.functions[function], hits, events);
       if (!listing) {
-        text.print("{}: {}\n", options.annotated, listing.error().message);
+        out.print("{}: {}\n", options.annotated, listing.error().message);
         continue;
       }
       for (EventId event : events) listing->shown.push_back(hits.totals[event.index()]);
-      render::write_listing(text, *listing, {.percent = how.percent, .raw = how.raw});
+      render::write_listing(out, *listing, {.percent = how.percent, .raw = how.raw});
     }
-  if (text.text().empty()) text.print("no recent sample fell on {}\n", options.annotated);
-  return text.text();
+  if (is_empty) out.print("no recent sample fell on {}\n", options.annotated);
+  return {};
 }
 
 void write_symbols(const Session& session, Sink& out) {

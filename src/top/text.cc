@@ -48,10 +48,13 @@ class TextTop {
  private:
   Result<> refresh() {
     TRY(profile_.next_interval());
-    std::string tables = o_.annotated.empty() ? make_tables() : TRY(annotated_code(profile_, o_));
+    StringSink text(env_.out);
+    text.print("{}\n{}\n\n", heading(profile_.figures()), std::string(79, '-'));
+    if (o_.annotated.empty())
+      write_tables(text);
+    else
+      TRY(write_annotated_code(profile_, o_, text));
     if (paused_) return {};
-    std::string text =
-        fmt::format("{}\n{}\n\n{}", heading(profile_.figures()), std::string(79, '-'), tables);
     screen_.show(text, footer());
     if (env_.out.failed() != 0) done_ = true;
     return {};
@@ -59,20 +62,19 @@ class TextTop {
 
   [[nodiscard]] size_t rows_wanted() const { return o_.entries != 0 ? o_.entries : screen_.room(); }
 
-  std::string make_tables() {
-    StringSink text;
+  void write_tables(StringSink& text) {
+    bool is_first = true;
     for (const LiveTable& live : profile_.tables(rows_wanted())) {
       if (profile_.figures().events.empty())
-        text.print("{}# {}\n", text.text().empty() ? "" : "\n", live.name);
+        text.print("{}# {}\n", std::exchange(is_first, false) ? "" : "\n", live.name);
       render::TableTextOptions how{.header = false, .color = screen_.is_terminal()};
-      StringSink whole;
+      StringSink whole(text.is_shown());
       render::write_table(whole, live.table, how);
       if (o_.starts_anew())
         write_first_lines(whole.text(), text);
       else
-        text.write(whole.text());
+        text.write(whole);
     }
-    return text.text();
   }
 
   void write_first_lines(std::string_view all, Sink& text) const {
@@ -82,7 +84,8 @@ class TextTop {
                           !screen_.is_terminal()
                       ? lines.size()
                       : rows_wanted();
-    for (size_t i = 0; i < std::min(lines.size(), most); ++i) text.print("{}\n", lines[i]);
+    for (size_t i = 0; i < std::min(lines.size(), most); ++i)
+      text.write_as_is(std::string(lines[i]) + '\n');
   }
 
   // --- keys ---

@@ -59,7 +59,7 @@ Result<BpfSampleFilter> BpfSampleFilter::load(const SampleFilterTerms& terms) {
     if (refused.code != ErrorCode::kPermission) return std::unexpected(std::move(refused));
     if (!SharedSampleFilter::is_pinned())
       return fail(refused.code, "{}; or root runs 'record --setup-filter pin' once, for all users",
-                  refused.message);
+                  refused);
     state->shared.emplace(TRY(SharedSampleFilter::open(terms)));
   }
   return BpfSampleFilter(std::move(state));

@@ -126,7 +126,7 @@ Result<> check_probe_pmu(const HistogramSource& source) {
 std::unexpected<Error> source_refused(const BpfLog& log, std::string_view action,
                                       const HistogramSource& source) {
   Error refused = bpf_refused(log, action, kHistogramProgram).error();
-  return fail(refused.code, "{}: {}", source.description(), refused.message);
+  return fail(refused.code, "{}: {}", source.description(), refused);
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ Result<> CountRun::on_interval_timer(const std::function<Result<>(uint64_t)>& on
 
 void CountRun::say(std::string_view text) {
   if (options_.quiet) return;
-  env_.err.print("{}\n", text);
+  env_.err.write_lines(fmt::format("{}\n", text));
   env_.err.flush();
 }
 

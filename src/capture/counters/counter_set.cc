@@ -18,7 +18,7 @@ namespace sonde {
 namespace {
 
 void note(const CountOptions& options, Env& env, std::string_view text) {
-  if (!options.quiet) env.err.print("{}\n", text);
+  if (!options.quiet) env.err.write_lines(fmt::format("{}\n", text));
 }
 
 EventOpener::Listener listener_for(const CountOptions& options, Env& env) {
@@ -28,7 +28,9 @@ EventOpener::Listener listener_for(const CountOptions& options, Env& env) {
       note(options, env, fmt::format("Warning:\n{}", text));
     };
   if (options.verbose > 1)
-    listener.trace = [&env](std::string_view text) { env.err.print("{}\n", text); };
+    listener.trace = [&env](std::string_view text) {
+      env.err.write_lines(fmt::format("{}\n", text));
+    };
   listener.thread_vanished = [&env](pid_t tid) {
     env.losses.add(LossKind::k_task_vanished, 1, fmt::format("thread {}", tid));
   };

@@ -121,7 +121,7 @@ Result<std::vector<ProbePlan>> OwnedEvents::plan_in_scope(const RequestedProbe& 
   return fail(ErrorCode::kNotFound,
               "--probe '{}': neither {}, nor its libraries, nor the kernel has it ({}); name the "
               "object: --probe '/path/to/object {}'",
-              request.text, objects.front(), first->message, request.text);
+              request.text, objects.front(), *first, request.text);
 }
 
 Result<std::vector<OwnedEvent>> OwnedEvents::make_probes(std::string_view definition) {

@@ -16,7 +16,8 @@ std::unique_ptr<OwnedEvents> make_owned_events(Env& env, const TargetOptions& ta
   if (!target.command.empty()) setup.usdt.program = target.command.front();
   for (std::string_view pid : split(target.pids, ','))
     if (!pid.empty()) setup.usdt.pids.emplace_back(pid);
-  if (verbose > 0) setup.note = [&env](std::string_view text) { env.err.print("{}\n", text); };
+  if (verbose > 0)
+    setup.note = [&env](std::string_view text) { env.err.write_lines(fmt::format("{}\n", text)); };
   return std::make_unique<OwnedEvents>(std::move(setup));
 }
 

@@ -132,7 +132,9 @@ EventOpener::Listener listener_for(const RecordOptions& options, Env& env) {
     say(options, env, fmt::format("Warning:\n{}", text));
   };
   if (options.verbose > 1)
-    listener.trace = [&env](std::string_view text) { env.err.print("{}\n", text); };
+    listener.trace = [&env](std::string_view text) {
+      env.err.write_lines(fmt::format("{}\n", text));
+    };
   listener.thread_vanished = [&](pid_t tid) {
     env.losses.add(LossKind::k_task_vanished, 1, fmt::format("thread {}", tid));
     say(options, env, fmt::format("WARNING: Ignored open failure for pid {}", tid));
@@ -181,7 +183,7 @@ std::vector<abi::EventAttr> Capture::attrs() const {
 
 void say(const RecordOptions& options, Env& env, std::string_view text) {
   if (options.quiet) return;
-  env.err.print("{}\n", text);
+  env.err.write_lines(fmt::format("{}\n", text));
   env.err.flush();
 }
 

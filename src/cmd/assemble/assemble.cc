@@ -39,14 +39,14 @@ class Assemble final : public Command {
     std::string text = TRY(arguments[0] == "-" ? read_all(env.in_fd, "standard input", kTextLimit)
                                                : read_file(arguments[0], kTextLimit));
     auto bytes = assemble(text);
-    if (!bytes) return fail(bytes.error().code, "{}: {}", arguments[0], bytes.error().message);
+    if (!bytes) return fail(bytes.error().code, "{}: {}", arguments[0], bytes.error());
     return write(env, arguments[1], *bytes);
   }
 
  private:
   static Result<int> write(Env& env, const std::string& path, Bytes bytes) {
     if (path == "-") {
-      env.out.write(as_text(bytes));
+      env.out.write_lines(as_text(bytes));
       return 0;
     }
     auto fd = env.sys.open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);

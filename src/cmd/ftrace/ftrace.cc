@@ -70,7 +70,7 @@ Result<int> list_functions(std::string_view pattern, Env& env) {
     return fail(text.error().code,
                 "{}: the list needs root, a kernel with CONFIG_DYNAMIC_FTRACE, and no policy that "
                 "forbids tracing its functions",
-                text.error().message);
+                text.error());
   for (std::string_view line : split(*text, '\n')) {
     std::string_view name = line.substr(0, line.find(' '));
     if (!name.empty() && glob_match(pattern, name)) env.out.print("{}\n", line);
@@ -82,7 +82,7 @@ Result<int> run_trace(const FtraceFlags& flags, const Arguments& arguments, Env&
   if (flags.list) return list_functions(*flags.list, env);
   FtraceRun run = flags.run;
   run.settings.tracer = flags.chosen_tracer();
-  auto write = [&](std::string_view text) { env.out.write(text); };
+  auto write = [&](std::string_view text) { env.out.write_lines(text); };
   return run_tracer(run, arguments.words, {.on_heading = write, .on_text = write}, env);
 }
 

@@ -80,7 +80,7 @@ commands.)");
     OutputFile file = TRY(OutputFile::open(options_.output, env));
     write_heat_map_svg(file.sink(), map, options_.style);
     TRY(file.finish());
-    if (!remarks_.empty()) env.err.print("{}\n", remarks_);
+    if (!remarks_.empty()) env.err.write_lines(remarks_ + "\n");
     return 0;
   }
 

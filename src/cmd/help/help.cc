@@ -35,7 +35,7 @@ class Help final : public Command {
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (completion_) {
-      env.out.write(TRY(completion_script(*completion_, env.tool, all_commands())));
+      env.out.write_lines(TRY(completion_script(*completion_, env.tool, all_commands())));
       return 0;
     }
     bool lists = all_ || (arguments.empty() && !troff_ && !man_);
@@ -45,7 +45,7 @@ class Help final : public Command {
     }
     Manual manual = TRY(find_manual(env, arguments));
     if (troff_)
-      env.out.write(manual_as_troff(manual));
+      env.out.write_lines(manual_as_troff(manual));
     else
       show_manual_page(env, manual);
     return 0;

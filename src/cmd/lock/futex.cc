@@ -97,7 +97,7 @@ Result<int> record(const std::vector<std::string>& words, Env& env) {
   recorder->declare(flags);
   ParseOutcome outcome = parse_flags(flags, words);
   if (auto* bad = std::get_if<BadFlags>(&outcome))
-    return fail(ErrorCode::kFailed, "{}", bad->message);
+    return std::unexpected(Error{ErrorCode::kFailed, bad->message});
   if (auto* error = std::get_if<Error>(&outcome)) return std::unexpected(*error);
   return recorder->run(env, std::get<Arguments>(outcome));
 }

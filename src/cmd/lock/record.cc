@@ -61,7 +61,7 @@ class LockRecord final : public Command {
     recorder_->declare(flags);
     ParseOutcome outcome = parse_flags(flags, words);
     if (auto* bad = std::get_if<BadFlags>(&outcome))
-      return fail(ErrorCode::kFailed, "{}", bad->message);
+      return std::unexpected(Error{ErrorCode::kFailed, bad->message});
     if (auto* error = std::get_if<Error>(&outcome)) return std::unexpected(*error);
     return recorder_->run(env, arguments);
   }

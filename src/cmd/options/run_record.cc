@@ -14,7 +14,7 @@ Result<int> run_record(const std::vector<std::string>& words, std::string_view w
   recorder->declare(flags);
   ParseOutcome outcome = parse_flags(flags, words);
   if (auto* bad = std::get_if<BadFlags>(&outcome))
-    return fail(ErrorCode::kFailed, "{}: {}", who, bad->message);
+    return fail(ErrorCode::kFailed, "{}: {}", who, Error{.message = bad->message});
   if (auto* error = std::get_if<Error>(&outcome)) return std::unexpected(*error);
   if (auto* rest = std::get_if<Arguments>(&outcome)) return recorder->run(env, *rest);
   return fail(ErrorCode::kUsage, "{}: see the help of record", who);

@@ -136,7 +136,7 @@ Result<int> show_definitions(Env& env, const ProbeOptions& options) {
   ProbeNames names({}, options.force);
   std::vector<NamedProbe> probes = all_of(TRY(plan_all(env, options, options.define, names)));
   if (options.bootconfig) {
-    env.out.print("{}", TRY(bootconfig_text(probes)));
+    env.out.write_lines(TRY(bootconfig_text(probes)));
     return 0;
   }
   for (const NamedProbe& probe : probes)

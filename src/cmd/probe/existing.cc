@@ -75,7 +75,7 @@ Result<std::vector<NameFilter>> parse_filters(const std::vector<std::string>& te
 Result<int> list_probes(Env& env, const ProbeOptions& options) {
   NameFilter filter = TRY(NameFilter::parse(*options.list));
   if (options.use_cache) {
-    env.out.print("{}", probe_cache_text(build_id_directory(env), filter));
+    env.out.write_lines(probe_cache_text(build_id_directory(env), filter));
     return 0;
   }
   Tracefs tracefs(env.variable("PERF_DEBUGFS_DIR").value_or(""));
@@ -91,7 +91,7 @@ Result<int> list_probes(Env& env, const ProbeOptions& options) {
                                 places.text(probe.place), arguments));
   }
   std::ranges::sort(lines);
-  for (const std::string& line : lines) env.out.print("{}", line);
+  for (const std::string& line : lines) env.out.write(line);
   return 0;
 }
 

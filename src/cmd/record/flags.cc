@@ -234,7 +234,7 @@ Result<RecordOptions> RecordFlags::finalize(Env& env, const Arguments& arguments
   options_.target.user_later = true;
   if (options_.sampling.all_user && options_.sampling.all_kernel)
     return fail(ErrorCode::kUsage, " Error: option `all-kernel' cannot be used with all-user");
-  if (!rounding_.empty() && !options_.quiet) env.err.print("{}\n", rounding_);
+  if (!rounding_.empty() && !options_.quiet) env.err.write_lines(rounding_ + "\n");
   selection_.serve(options_.target, options_.verbose, env);
   options_.made = selection_.made();
   if (!vmlinux_.empty())

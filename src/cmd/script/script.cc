@@ -75,7 +75,7 @@ class Script final : public Command {
   Result<int> run(Env& env, const Arguments& arguments) override {
     bool input_given = !options_.input.empty();
     TRY(check(env));
-    for (const std::string& warning : options_.warnings) env.err.print("{}\n", warning);
+    for (const std::string& warning : options_.warnings) env.err.write_lines(warning + "\n");
     if (options_.list_dlfilters) {
       print_filters(env, options_.verbose > 0);
       return 0;

@@ -37,7 +37,7 @@ std::unexpected<Error> EventErrors::fail(std::string_view place, std::string_vie
   // The quotes take two columns.
   size_t room = columns_ > kOpening.size() + 22 ? columns_ - 2 - kOpening.size() : 20;
 
-  std::string shown(text_.substr(cut, room));
+  std::string shown = one_line(text_.substr(cut, room));
   if (cut > 0) shown.replace(0, 2, "..");
   if (text_.size() - cut > room) shown.replace(room - 2, 2, "..");
 

@@ -190,7 +190,7 @@ Result<std::string> Tracefs::format(const TracepointName& tracepoint) {
 }
 
 Result<std::string> Tracefs::file(std::string_view relative) {
-  if (path().empty()) return fail(ErrorCode::kNotFound, "{}", explain(ENOENT, "", ""));
+  if (path().empty()) return std::unexpected(Error{ErrorCode::kNotFound, explain(ENOENT, "", "")});
   std::string name = fmt::format("{}/{}", path(), relative);
   std::expected<std::string, int> text = read_small_file(name);
   if (!text)

@@ -34,7 +34,7 @@ class ChromeWriter {
     std::string tail = "\"displayTimeUnit\":\"ns\",\"otherData\":{";
     append_member(tail, "exporter", fmt::format("sonde {}", sonde_version()));
     append_member(tail, "source", profile_.origin);
-    out_.write(tail + "}}\n");
+    out_.write_lines(tail + "}}\n");
   }
 
  private:
@@ -57,7 +57,7 @@ class ChromeWriter {
         append_name(text, "process_name", thread.pid, thread.pid, samples_.process_name(index));
       append_name(text, "thread_name", thread.pid, thread.tid, samples_.thread_name(index));
     }
-    out_.write(text);
+    out_.write_lines(text);
   }
 
   void write_slices(size_t column) {
@@ -65,7 +65,7 @@ class ChromeWriter {
     auto thread = static_cast<uint32_t>(column + 1);
     std::string names;
     append_name(names, "thread_name", 1, thread, profile_.columns[column].name);
-    out_.write(names);
+    out_.write_lines(names);
     write_in_pieces(out_, profile_.nodes.size(), [&] {
       return [&](size_t node, std::string& text) {
         if (slices.total(node) == 0) return;
@@ -85,7 +85,7 @@ class ChromeWriter {
           ",\n{\"ph\":\"C\",\"pid\":1,\"ts\":0,\"name\":\"without stack\",\"args\":{\"";
       text += "value\":";
       append_value(text, rest);
-      out_.write(text + "}}");
+      out_.write_lines(text + "}}");
     }
   }
 

@@ -121,7 +121,7 @@ class FirefoxWriter {
     append_member(text, "importedFrom", fmt::format("sonde {}", sonde_version()));
     append_key(text, "categories");
     text += kCategories;
-    out_.write(text + "}");
+    out_.write_lines(text + "}");
   }
   /// The average time between samples of a thread.
   [[nodiscard]] uint64_t interval_ns() const {
@@ -166,7 +166,7 @@ class FirefoxWriter {
       text += "null";
     else
       append_json_string(text, build_id);
-    out_.write(text + "}");
+    out_.write_lines(text + "}");
   }
 
   void write_thread(const ExportSamples::Group& group) {
@@ -222,7 +222,7 @@ class FirefoxWriter {
     text += R"(,"markers":{"data":[],"name":[],"startTime":[],"endTime":[],"phase":[])";
     text += R"(,"category":[],"length":0})";
     text += R"(,"nativeSymbols":{"libIndex":[],"address":[],"name":[],"functionSize":[])";
-    out_.write(text + R"(,"length":0})");
+    out_.write_lines(text + R"(,"length":0})");
   }
 
   /// Time since the first sample of the profile. Sums have no times: their samples are numbered.

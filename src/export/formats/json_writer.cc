@@ -16,7 +16,7 @@ class JsonWriter {
     std::string head = "{\"version\":1";
     append_member(head, "generator", fmt::format("sonde {}", sonde_version()));
     append_member(head, "source", profile_.origin);
-    out_.write(head + ",\n\"events\":[");
+    out_.write_lines(head + ",\n\"events\":[");
     for (size_t i = 0; i < profile_.columns.size(); ++i) write_event(i);
     out_.write("],\n\"objects\":[");
     for (size_t i = 0; i < profile_.objects.size(); ++i) write_object(i);
@@ -41,7 +41,7 @@ class JsonWriter {
     append_value(text, column.without_stack);
     append_key(text, "samples");
     append_number(text, column.samples);
-    out_.write(text + "}");
+    out_.write_lines(text + "}");
   }
 
   void write_object(size_t i) {
@@ -49,7 +49,7 @@ class JsonWriter {
     std::string text = i == 0 ? "\n{" : ",\n{";
     append_member(text, "path", profile_.text(object.path));
     if (!object.build_id.empty()) append_member(text, "build_id", object.build_id);
-    out_.write(text + "}");
+    out_.write_lines(text + "}");
   }
 
   void append_frame(size_t i, std::string& text) const {

@@ -99,7 +99,7 @@ class PerfettoWriter {
   void write_packet(const Fill& fill) {
     std::string text;
     append_packet(text, fill);
-    out_.write(text);
+    out_.write_lines(text);
   }
   static uint32_t sequence_of(size_t column) { return static_cast<uint32_t>(column + 1); }
 
@@ -216,10 +216,10 @@ class PerfettoWriter {
       append_sample(text, i, static_cast<uint64_t>(std::llround(count)));
       constexpr size_t kWriteAt = 64 * 1024;
       if (text.size() < kWriteAt) continue;
-      out_.write(text);
+      out_.write_lines(text);
       text.clear();
     }
-    out_.write(text);
+    out_.write_lines(text);
   }
   void append_sample(std::string& text, size_t i, uint64_t count) const {
     const StackSamples& samples = samples_.samples();
@@ -266,11 +266,11 @@ class PerfettoWriter {
       append_event(text, column, event_field::kSliceBegin, slices.begin_ns(node),
                    profile_.name_of(StackNodeId(node)));
       open.push_back(node);
-      out_.write(text);
+      out_.write_lines(text);
       text.clear();
     }
     end_before(profile_.nodes.size());
-    out_.write(text);
+    out_.write_lines(text);
   }
   static void append_event(std::string& text, size_t column, int32_t type, uint64_t time,
                            std::string_view name) {

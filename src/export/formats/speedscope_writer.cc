@@ -22,7 +22,7 @@ class SpeedscopeWriter {
     append_key(head, "activeProfileIndex");
     append_number(head, heaviest_group());
     append_key(head, "shared");
-    out_.write(head + "{\"frames\":[");
+    out_.write_lines(head + "{\"frames\":[");
     write_in_pieces(out_, profile_.frames.size(), [this] {
       return [this](size_t i, std::string& text) { append_frame(i, text); };
     });
@@ -82,7 +82,7 @@ class SpeedscopeWriter {
     append_member(head, "unit", unit_of(profile_.columns[group.column]));
     head += ",\"startValue\":0,\"endValue\":";
     append_value(head, total);
-    out_.write(head + ",\"samples\":[");
+    out_.write_lines(head + ",\"samples\":[");
     write_in_pieces(out_, group.samples.size(), [&] {
       return [&, walk = StackWalk(profile_)](size_t i, std::string& text) mutable {
         if (i > 0) text += ',';

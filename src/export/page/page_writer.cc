@@ -70,12 +70,12 @@ Result<> write_page(Sink& out, const StackProfile& profile, const PageDescriptio
   out.write("<meta name=\"viewport\" content=\"width=device-width\">\n");
   out.write("<link rel=\"icon\" href=\"data:,\">\n");
   out.print("<title>{}</title>\n<style>", escaped(description.title));
-  out.write(explorer_style());
+  out.write_lines(explorer_style());
   out.write("</style>\n</head>\n<body>\n<noscript>This page needs JavaScript.</noscript>\n");
   out.write("<script type=\"text/plain\" id=\"profile\">");
-  out.write(base64(packed));
+  out.write_lines(base64(packed));
   out.write("</script>\n<script>");
-  out.write(explorer_script());
+  out.write_lines(explorer_script());
   out.write("</script>\n</body>\n</html>\n");
   return {};
 }

@@ -192,7 +192,7 @@ Result<> FlameDrawing::write(const StackProfile& profile, const std::string& out
   TRY(file.finish());
   if (!how_.keep_colors) return {};
   OutputFile colors = TRY(OutputFile::open(kColorFile, env));
-  colors.sink().write(color_map_text(kept_colors_));
+  colors.sink().write_lines(color_map_text(kept_colors_));
   return colors.finish();
 }
 

@@ -39,7 +39,7 @@ class FlameSvgWriter {
                    "<script type=\"text/ecmascript\"><![CDATA[\n{}]]></script>\n",
                    flame_svg_script());
     close_svg(text_);
-    out_.write(text_);
+    out_.write_lines(text_);
   }
 
  private:
@@ -139,7 +139,7 @@ class FlameSvgWriter {
       append_box(box);
       // Pictures are large: they are written in chunks.
       if (text_.size() > kPiece) {
-        out_.write(text_);
+        out_.write_lines(text_);
         text_.clear();
       }
     }

@@ -45,7 +45,7 @@ class HeatMapSvg {
     write_cells();
     write_script();
     close_svg(svg_);
-    out_.write(svg_);
+    out_.write_lines(svg_);
   }
 
  private:
@@ -237,7 +237,7 @@ class HeatMapSvg {
       svg_ += "</title></rect>\n";
     }
     if (svg_.size() > kFlushAt) {
-      out_.write(svg_);
+      out_.write_lines(svg_);
       svg_.clear();
     }
   }

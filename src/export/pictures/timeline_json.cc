@@ -74,14 +74,14 @@ class TimelineJson {
   template <typename List, typename Write>
   void list(const List& items, const Write& write) {
     for (size_t i = 0; i < items.size(); ++i) {
-      out_.write(i == 0 ? "\n" : ",\n");
+      out_.write_lines(i == 0 ? "\n" : ",\n");
       write(items[i]);
     }
   }
   void write_text(std::string_view text) {
     text_.clear();
     append_script_string(text_, text);
-    out_.write(text_);
+    out_.write_lines(text_);
   }
   void write_cpu(const view::TimelineCpu& cpu) {
     out_.print("{{\"cpu\":{},\"busy_ns\":{},\"watched_ns\":{},\"runs\":[", cpu.cpu, cpu.busy_ns,
@@ -121,7 +121,7 @@ class TimelineJson {
   void write_spans(const view::TimelineThread& thread) {
     auto put = [this](const auto& spans, auto write) {
       for (size_t i = 0; i < spans.size(); ++i) {
-        out_.write(comma(i));
+        out_.write_lines(comma(i));
         write(spans[i]);
       }
     };

@@ -150,7 +150,7 @@ class TimelineSvg {
     write_axis();
     write_lanes();
     svg_ += "<g id=\"selection\"></g><g id=\"tip\"></g>\n";
-    out_.write(svg_);
+    out_.write_lines(svg_);
     write_script();
   }
 
@@ -466,7 +466,7 @@ class TimelineSvg {
         kinds_text(state_kinds()), kSleepDepths, highest_frequency(timeline_));
     for (size_t color : colors_.by_thread()) out_.print("{},", color);
     out_.write("]};\n");
-    out_.write(timeline_view_script());
+    out_.write_lines(timeline_view_script());
     out_.write("]]></script>\n</svg>\n");
   }
   [[nodiscard]] std::string call_colors() const {

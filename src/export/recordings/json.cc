@@ -15,7 +15,7 @@ class DataJson {
 
   void write() {
     out_.write("{\"linux-perf-json-version\":1,\n\"headers\":{");
-    out_.write(headers());
+    out_.write_lines(headers());
     out_.write("},\n\"samples\":[");
     std::vector<uint32_t> order = session_.time_order();
     write_in_pieces(out_, order.size(), [&] {

@@ -33,9 +33,11 @@ void put_section(uint32_t bit, const Recording& recording, uint32_t attr_size, S
   const Features& features = recording.features();
   std::string_view name = abi::feature_name(bit);
   std::string label = name.empty() ? fmt::format("{}", bit) : std::string(name);
-  StringSink text;
+  StringSink text(out);
   if (put_feature(bit, features, text)) {
-    out.print("feature {}:{}\n", label, text.text());
+    out.print("feature {}:", label);
+    out.write(text);
+    out.put('\n');
     return;
   }
   ByteBuilder content(recording.byte_order());

@@ -252,9 +252,9 @@ bool put_feature(uint32_t bit, const Features& features, Sink& out) {
     return true;
   }
   if (is_list(bit)) {
-    StringSink items;
+    StringSink items(out);
     put_list(bit, features, items);
-    out.write(items.text());
+    out.write(items);
     return !items.text().empty();
   }
   return is_numbers(bit) && put_numbers(bit, features, out);

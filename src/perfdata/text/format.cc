@@ -333,7 +333,7 @@ Result<std::vector<std::byte>> assemble(std::string_view text) {
   Lines lines(text);
   for (std::string_view line; lines.next(line);) {
     if (Result<> taken = assembler.take_line(line); !taken)
-      return fail(taken.error().code, "line {}: {}", lines.number(), taken.error().message);
+      return fail(taken.error().code, "line {}: {}", lines.number(), taken.error());
   }
   return assembler.finish();
 }

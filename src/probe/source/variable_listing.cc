@@ -57,8 +57,8 @@ class VariableLister {
     for (uint32_t node : variables.variables()) add_local(at, node, variables.place(node));
     if (options_.with_externs)
       for (uint32_t node : variables.globals()) add_global(at, node, variables.place(node));
-    std::string text = fmt::format("\t@<{}>\n", place_name(at));
-    for (const std::string& line : lines_) text += "\t\t" + line + "\n";
+    std::string text = fmt::format("\t@<{}>\n", one_line(place_name(at)));
+    for (const std::string& line : lines_) text += "\t\t" + one_line(line) + "\n";
     if (lines_.empty()) text += "\t\t(No matched variables)\n";
     return text;
   }
@@ -134,7 +134,8 @@ Result<std::string> list_parameters(const RequestedProbe& request, const ProbedC
     is_empty = false;
     std::set<std::string> lines;
     for (const auto& [type, name] : parameters->shown())
-      if (filter.matches(name)) lines.insert(fmt::format("\t\t{}\t{}\n", type, name));
+      if (filter.matches(name))
+        lines.insert(fmt::format("\t\t{}\t{}\n", one_line(type), one_line(name)));
     text += fmt::format("\t@<{}+0> (parameters only, from BTF)\n", symbol->name);
     for (const std::string& line : lines) text += line;
     if (lines.empty()) text += "\t\t(No matched variables)\n";

@@ -81,6 +81,7 @@ int32_t object_code(void* context, __u64 address, void* to, __u32 size) {
 /// What it is given goes to the C library's buffer.
 class StdioSink final : public Sink {
  public:
+  explicit StdioSink(bool is_shown) : Sink(is_shown) {}
   ~StdioSink() override { flush_buffer(); }
   [[nodiscard]] int failed() const override { return std::ferror(stdout) != 0 ? EIO : 0; }
 
@@ -130,7 +131,8 @@ FilterRun::FilterRun(std::unique_ptr<CrashHandlers> crashes, FilterLibrary libra
     : crashes_(std::move(crashes)),
       library_(std::move(library)),
       out_(env.out),
-      lines_(env.out_fd == STDOUT_FILENO ? std::make_unique<StdioSink>() : nullptr),
+      lines_(env.out_fd == STDOUT_FILENO ? std::make_unique<StdioSink>(env.out.is_shown())
+                                         : nullptr),
       arguments_(std::move(arguments)) {
   for (std::string& argument : arguments_) argument_pointers_.push_back(argument.data());
   argument_pointers_.push_back(nullptr);

@@ -2,6 +2,7 @@
 
 #include <fmt/compile.h>
 
+#include "base/printing/printable.h"
 #include "trace/views/ms_text.h"
 
 namespace sonde {
@@ -31,7 +32,9 @@ void CallLines::append_duration(std::optional<uint64_t> duration_ns, std::string
 void CallLines::append_task(const TracedTask& task, std::string& out) const {
   if (!options_.show_task) return;
   if (options_.show_comm) {
+    size_t begin = out.size();
     out.append(task.comm, 0, kCommWidth);
+    if (options_.is_shown) make_printable(out, begin);
     out += '/';
   }
   fmt::format_to(std::back_inserter(out), FMT_COMPILE("{} "), task.tid);
@@ -48,9 +51,11 @@ void CallLines::head(const TracedTask& task, uint64_t entry_ns, bool has_duratio
 }
 
 void CallLines::append_call(const SyscallEvent& call, std::string& out) {
+  size_t begin = out.size();
   out += texts_.name(call.abi, call.number);
   out += '(';
   texts_.append_arguments(call, out);
+  if (options_.is_shown) make_printable(out, begin);
 }
 
 void CallLines::cut_off(TracedTask& task, std::string& out) {
@@ -115,7 +120,9 @@ void CallLines::end_of_call(size_t text_size, const SyscallEvent& call, std::str
   out += ')';
   out.append(text_size < options_.result_column ? options_.result_column - text_size : 1, ' ');
   out += "= ";
+  size_t begin = out.size();
   texts_.append_result(call, out);
+  if (options_.is_shown) make_printable(out, begin);
   out += '\n';
   ++lines_made_;
 }

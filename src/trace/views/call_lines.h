@@ -31,6 +31,7 @@ struct CallLineOptions {
   uint64_t min_duration_ns = 0;  // --duration
   uint32_t min_stack = 0;
   size_t result_column = 70;  // trace.args_alignment
+  bool is_shown = false;      // by a terminal: names and arguments are made printable
 };
 
 class CallLines {

@@ -55,7 +55,7 @@ void write_group(Sink& out, const SummaryGroup& group, uint64_t all_events,
   if (options.runtime) out.print(", {:.3f} msec", static_cast<double>(group.runtime_ns) / kNsPerMs);
   out.put('\n');
   if (!group.calls.empty()) {
-    out.write(kHead);
+    out.write_lines(kHead);
     for (const SummaryRow& row : rows_of(group, options.most_rows))
       write_row(out, row, options, texts);
     out.write("\n");

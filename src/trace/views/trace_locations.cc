@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/printing/printable.h"
 #include "replay/frames/chain_builder.h"
 #include "symbol/symbolizer.h"
 
@@ -106,12 +107,13 @@ size_t TraceLocations::resolve_chain(const Sample& sample, const SampleLayout& l
   return state.chain.size();
 }
 
-void TraceLocations::append_chain(std::string& out) {
+void TraceLocations::append_chain(bool is_shown, std::string& out) {
   State& state = *state_;
   size_t shown = std::min<size_t>(state.chain.size(), state.options.max_stack);
   for (FrameId id : std::span(state.chain).first(shown)) {
     const Frame& frame = state.named(id);
     SymbolId symbol = state.symbol_of(frame);
+    size_t begin = out.size();
     out += kChainIndent;
     if (symbol.valid())
       out += state.symbolizer->label(symbol);
@@ -120,6 +122,7 @@ void TraceLocations::append_chain(std::string& out) {
                      frame.address);
     out += " (";
     state.append_object(frame, out);
+    if (is_shown) make_printable(out, begin);
     out += ")\n";
   }
 }

@@ -29,8 +29,8 @@ class TraceLocations {
   void apply(const TaskNews& news, uint64_t time_ns);
   /// Resolves the call chain of a sample; returns its number of frames.
   size_t resolve_chain(const Sample& sample, const SampleLayout& layout, uint64_t time_ns);
-  /// Appends the lines of that chain.
-  void append_chain(std::string& out);
+  /// Appends the lines of that chain; if a terminal shows them, with printable names.
+  void append_chain(bool is_shown, std::string& out);
   /// "[_dl_start+0x3d] => /usr/bin/ls@0x40 (d.)"; with `whole` both as OBJECT@SYMBOL+OFFSET.
   void append_fault(const Sample& sample, uint64_t time_ns, bool whole, std::string& out);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/printing/printable.h"
 #include "trace/arguments/field_texts.h"
 
 namespace sonde {
@@ -26,6 +27,11 @@ std::vector<std::string> names_of(const std::vector<TracedEvent>& events) {
   return names;
 }
 
+CallLineOptions options_for(const Sink& out, CallLineOptions options) {
+  options.is_shown = out.is_shown();
+  return options;
+}
+
 /// Adds what the kernel counted to a table: each call was an entry and a return.
 void add_totals(const CallTotals& row, std::map<SyscallKey, CallStats>& calls) {
   CallStats& stats = calls[{row.abi, row.number}];
@@ -44,7 +50,7 @@ TraceView::TraceView(TraceViewOptions options, const std::vector<TracedEvent>& e
       tasks_(tasks),
       places_(places),
       out_(out),
-      lines_(options_.lines, texts),
+      lines_(options_for(out, options_.lines), texts),
       pairs_(names_of(events)) {
   for (size_t i = 0; i < events.size(); ++i) {
     EventPlan& plan = plans_.emplace_back();
@@ -67,7 +73,7 @@ bool TraceView::is_done() const {
 
 void TraceView::write_line() {
   if (line_.empty()) return;
-  out_.write(line_);
+  out_.write_lines(line_);
   line_.clear();
 }
 
@@ -132,7 +138,7 @@ CallLines::ChainOf TraceView::chain_of(const TraceItem& item) {
       !item.layout->attr().samples(abi::kSampleCallchain))
     return {};
   size_t depth = places_->resolve_chain(*item.sample, *item.layout, item.time_ns);
-  return {depth, [this](std::string& out) { places_->append_chain(out); }};
+  return {depth, [this](std::string& out) { places_->append_chain(out_.is_shown(), out); }};
 }
 
 void TraceView::count_call(TracedTask& task, const SyscallEvent& call) {
@@ -196,6 +202,7 @@ void TraceView::append_event(const EventPlan& plan, const TraceItem& item,
   if (options_.wants_calls || !pairs_.empty()) lines_.append_duration(duration_ns, out);
   lines_.append_task(
       tasks_.of(static_cast<int32_t>(sample.id.pid), static_cast<int32_t>(sample.id.tid)), out);
+  size_t begin = out.size();
   out += event.name;
   out += '(';
   if (plan.program)
@@ -204,6 +211,7 @@ void TraceView::append_event(const EventPlan& plan, const TraceItem& item,
     texts_.append_arguments(item.call, out);
   else if (event.format != nullptr)
     append_fields(*event.format, sample.raw, sample.order, tasks_, texts_.types(), out);
+  if (out_.is_shown()) make_message_printable(out, begin);
   out += ")\n";
 }
 
@@ -220,7 +228,9 @@ void TraceView::take_fault(const TraceItem& item) {
   if (chain.append && chain.depth < options_.min_stack) return;
   lines_.append_fault_head(task, item.time_ns, line_);
   line_ += major ? "majfault " : "minfault ";
+  size_t begin = line_.size();
   places_->append_fault(sample, item.time_ns, options_.verbose > 0, line_);
+  if (out_.is_shown()) make_printable(line_, begin);
   line_ += '\n';
   if (chain.append) chain.append(line_);
   lines_.count_line();
@@ -240,8 +250,11 @@ void TraceView::take_runtime(const EventPlan& plan, const TraceItem& item) {
 void TraceView::append_sample_facts(const TraceItem& item, std::string& out) const {
   if (item.sample == nullptr) return;
   const SampleId& id = item.sample->id;
-  fmt::format_to(std::back_inserter(out), "{:22} {:10} {} [{:03}]\n", events_[item.event].name,
+  size_t begin = out.size();
+  fmt::format_to(std::back_inserter(out), "{:22} {:10} {} [{:03}]", events_[item.event].name,
                  item.time_ns, id.tid, id.has_cpu() ? static_cast<int>(id.cpu) : -1);
+  if (out_.is_shown()) make_printable(out, begin);
+  out += '\n';
 }
 
 std::vector<SummaryGroup> TraceView::groups_by_cgroup(const std::vector<CallTotals>& totals) const {

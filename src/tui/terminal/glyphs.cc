@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "base/utf8.h"
+#include "base/printing/printable.h"
 
 namespace sonde::tui {
 namespace {
@@ -42,12 +42,6 @@ bool lies_in(const std::array<Range, N>& ranges, char32_t character) {
   return after != ranges.begin() && character <= std::prev(after)->second;
 }
 
-bool steers(char32_t character) {
-  return character < 0x20 || (character >= 0x7f && character < 0xa0) ||
-         (character >= 0x202a && character <= 0x202e) ||
-         (character >= 0x2066 && character <= 0x2069);
-}
-
 }  // namespace
 
 int width_of(char32_t character) {
@@ -57,21 +51,7 @@ int width_of(char32_t character) {
 }
 
 char32_t take_character(std::string_view& text) {
-  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  unsigned char first = byte(0);
-  if (first < 0x80) {
-    text.remove_prefix(1);
-    return steers(first) ? kReplacement : first;
-  }
-  size_t size = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  if (valid_utf8_prefix(text.substr(0, size)) < std::min(size, text.size()) || text.size() < size) {
-    text.remove_prefix(1);
-    return kReplacement;
-  }
-  char32_t character = first & (0x7fu >> size);
-  for (size_t i = 1; i < size; ++i) character = character << 6 | (byte(i) & 0x3fu);
-  text.remove_prefix(size);
-  return steers(character) ? kReplacement : character;
+  return take_printable(text);
 }
 
 size_t columns_of(std::string_view text) {

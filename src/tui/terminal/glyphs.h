@@ -1,8 +1,8 @@
 // Text as a terminal shows it: characters and the columns that each occupies.
 //
-// Names come from files that anyone can write. Whatever could control the terminal (control
-// characters) or is not UTF-8 is shown as U+FFFD, so nothing in a recording reaches the terminal as
-// a command.
+// Names come from files that anyone can write. Whatever could control the terminal
+// (base/printing/printable.h has the rule) is shown as U+FFFD, so nothing in a recording reaches
+// the terminal as a command.
 #pragma once
 
 #include <cstddef>

@@ -52,7 +52,7 @@ int Terminal::signal_fd() const {
 }
 
 void Terminal::show(Grid grid) {
-  out_.write(writer_.update(std::move(grid)));
+  out_.write_as_is(writer_.update(std::move(grid)));
   out_.flush();
 }
 

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/text.h"
 
 namespace sonde::tui {
@@ -11,7 +12,7 @@ namespace {
 
 constexpr size_t kHeadingLines = 3, kFooterLines = 1;
 constexpr size_t kRowsInPipe = 20;
-constexpr std::string_view kHome = "\033[H", kToEndOfLine = "\033[K", kToEndOfScreen = "\033[J";
+constexpr Escape kHome{"\033[H"}, kToEndOfLine{"\033[K"}, kToEndOfScreen{"\033[J"};
 
 }  // namespace
 
@@ -71,19 +72,24 @@ size_t TextScreen::room() const {
   return lines > kHeadingLines + kFooterLines ? lines - kHeadingLines - kFooterLines : 1;
 }
 
-void TextScreen::show(std::string_view text, std::string_view footer) {
+void TextScreen::show(StringSink& screen, std::string_view footer) {
   if (!is_terminal_) {
-    out_.print("{}\n", text);
+    out_.write(screen);
+    out_.put('\n');
     out_.flush();
     return;
   }
   auto [lines, columns] = size();
   out_.write(kHome);
   size_t room = lines - (footer.empty() ? 0 : kFooterLines);
-  std::vector<std::string_view> all = split(text, '\n');
+  CHECK(screen.is_shown());
+  std::vector<std::string_view> all = split(screen.text(), '\n');
   if (!all.empty() && all.back().empty()) all.pop_back();
-  for (size_t i = 0; i < std::min(all.size(), room); ++i)
-    out_.print("{}{}{}", i == 0 ? "" : "\n", cut_line(all[i], columns), kToEndOfLine);
+  for (size_t i = 0; i < std::min(all.size(), room); ++i) {
+    if (i > 0) out_.put('\n');
+    out_.write_as_is(cut_line(all[i], columns));
+    out_.write(kToEndOfLine);
+  }
   out_.write(kToEndOfScreen);
   show_footer(footer);
 }

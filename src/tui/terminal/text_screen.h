@@ -43,8 +43,8 @@ class TextScreen {
   [[nodiscard]] bool is_terminal() const { return is_terminal_; }
   /// Table rows that fit below a heading.
   [[nodiscard]] size_t room() const;
-  /// Shows a screen; `footer` goes on the last line of a terminal.
-  void show(std::string_view text, std::string_view footer);
+  /// Shows a screen, which was written for `out`; `footer` goes on the last line of a terminal.
+  void show(StringSink& screen, std::string_view footer);
   /// Changes the last line only.
   void show_footer(std::string_view footer);
   void leave();
