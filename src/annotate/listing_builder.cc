@@ -181,7 +181,7 @@ class Maker {
         add_text(fmt::format("{}:{}", path, place->line));
       last_line_ = place->line;
     }
-    if (options_.source) add_source(path, place->line);
+    if (options_.source) add_source(path, *place);
   }
 
   void add_function_name(std::string_view linkage_name) {
@@ -208,13 +208,14 @@ class Maker {
   }
 
   /// Preceding lines without code are included, back to what was already shown.
-  void add_source(const std::string& path, uint32_t line) {
+  void add_source(const std::string& path, const SourcePlace& place) {
+    uint32_t line = place.line;
     constexpr uint32_t kBefore = 5;
     Shown& shown = shown_[path];
     if (line == shown.last) return;
     uint32_t from = line > kBefore ? line - kBefore : 1;
     if (shown.most >= from) from = shown.most < line ? shown.most + 1 : line;
-    const std::vector<std::string_view>& lines = source_.lines(path);
+    std::span<const std::string_view> lines = source_.lines(function_.info.dso, place);
     for (uint32_t i = from; i <= line && i <= lines.size(); ++i) {
       view::ListingLine& added = out_.lines.emplace_back();
       added.kind = view::ListingKind::kSource;

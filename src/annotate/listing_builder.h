@@ -32,7 +32,7 @@ class ListingBuilder {
       : session_(session),
         options_(std::move(options)),
         code_(session),
-        source_(options_.source_paths) {}
+        source_(session.symbolizer(), options_.source_paths) {}
 
   /// `events` are the columns: one event, or those of a group. `all` has the totals.
   Result<view::Listing> make(const FunctionHits& function, const RecordingHits& all,

@@ -1,12 +1,11 @@
-// Source files as shown in listings: read once, split into lines, each trimmed and with tabs
-// expanded.
+// Source files as shown in listings: where they are looked up, and their lines, with tabs expanded.
 #pragma once
 
-#include <map>
-#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "symbol/source/source_lines.h"
 
 namespace sonde::annotate {
 
@@ -18,22 +17,25 @@ struct SourceOptions {
   uint32_t prefix_strip = 0;  // leading directories to remove from the path first
 };
 
+/// The path under which a file is looked up.
+[[nodiscard]] std::string place_of(const std::string& path, const SourceOptions& options);
+
 class SourceText {
  public:
-  explicit SourceText(SourceOptions options) : options_(std::move(options)) {}
+  SourceText(const Symbolizer& symbols, SourceOptions options)
+      : options_(std::move(options)), sources_(symbols) {}
 
-  /// The path under which a file is looked up.
-  [[nodiscard]] std::string place_of(const std::string& path) const;
-  /// The lines of a file; empty if it is not available.
-  const std::vector<std::string_view>& lines(const std::string& path);
+  [[nodiscard]] std::string place_of(const std::string& path) const {
+    return annotate::place_of(path, options_);
+  }
+  /// The lines of the file of `place`, which is in `object`; empty if it is not available.
+  std::span<const std::string_view> lines(DsoId object, const SourcePlace& place) {
+    return sources_.of(object, place_of(place.file), place_of(place.directory));
+  }
 
  private:
-  struct File {
-    std::string text;
-    std::vector<std::string_view> lines;
-  };
   SourceOptions options_;
-  std::map<std::string, std::unique_ptr<File>, std::less<>> files_;
+  SourceLines sources_;
 };
 
 }  // namespace sonde::annotate

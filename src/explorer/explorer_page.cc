@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <set>
+
 #include "analysis/sampling/sampling_gaps.h"
 #include "analysis/timelines/call_stacks.h"
 #include "analysis/timelines/call_timeline.h"
@@ -67,6 +69,29 @@ void add_warnings(PageDescription& page, const std::string& file, const StackPro
   else if (profile.samples.size() > 0 && !facts.has_times)
     page.warnings.push_back(fmt::format(
         "{}: its samples were recorded without times, so there is no timeline.", shown_name(file)));
+}
+
+/// The files whose lines the page contains, each once.
+std::set<std::string> source_files(const PageCode& code) {
+  std::set<std::string> files;
+  for (const CodeListing& listing : code.listings)
+    for (const SourcePart& part : listing.sources)
+      if (!part.lines.empty()) files.insert(part.path);
+  return files;
+}
+
+/// Who sends a page should know what is in it.
+std::string words_for(const std::set<std::string>& files) {
+  if (files.empty()) return {};
+  constexpr size_t kNamed = 3;
+  std::string text = fmt::format("; it contains lines of {} source {}: ", files.size(),
+                                 files.size() == 1 ? "file" : "files");
+  size_t named = 0;
+  for (const std::string& file : files) {
+    if (named == kNamed) return text + ", …";
+    text += (named++ == 0 ? "" : ", ") + file;
+  }
+  return text;
 }
 
 void add_losses(PageDescription& page, const LossLedger& losses) {
@@ -225,13 +250,16 @@ Result<> write_explorer(const ExplorerOptions& choice, Env& env) {
   // A text that has two counts per stack (`fold A B`) is a comparison by itself.
   if (!is_pair && is_comparison(profile)) page.compared = {"before", "after"};
   add_losses(page, env.losses);
+  std::set<std::string> sources = source_files(page.code);
+  for (const std::string& file : sources) page.facts.emplace_back("lines of", file);
   OutputFile output = TRY(OutputFile::open(choice.output, env));
   TRY(write_page(output.sink(), profile, page));
   TRY(output.finish());
   struct stat status{};
   if (output.is_file() && ::stat(choice.output.c_str(), &status) == 0)
-    env.err.print("[ {} {}: wrote {} ({:.1f} MB); open it in a browser ]\n", env.tool,
-                  choice.command, choice.output, static_cast<double>(status.st_size) / 1e6);
+    env.err.print("[ {} {}: wrote {} ({:.1f} MB); open it in a browser{} ]\n", env.tool,
+                  choice.command, choice.output, static_cast<double>(status.st_size) / 1e6,
+                  words_for(sources));
   return {};
 }
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "disasm/disassembler.h"
 #include "script/code_bytes.h"
+#include "symbol/source/source_lines.h"
 
 namespace sonde {
 namespace {
@@ -16,7 +16,6 @@ constexpr size_t kMaxInstructions = 2500;  // per function
 constexpr size_t kMaxInstructionsOfAll = 25000;
 constexpr uint32_t kLinesAround = 4;  // shown before and after those that have code
 constexpr uint32_t kMaxLines = 1500;  // per function
-constexpr size_t kMaxSourceSize = size_t{8} << 20;
 
 /// A function of an object, and the places in it that were hit.
 struct HotFunction {
@@ -29,7 +28,10 @@ struct HotFunction {
 class HotCode {
  public:
   HotCode(const Session& session, const StackProfile& profile)
-      : session_(session), profile_(profile), bytes_(session, arch_of(session)) {}
+      : session_(session),
+        profile_(profile),
+        bytes_(session, arch_of(session)),
+        sources_(session.symbolizer()) {}
 
   PageCode make() && {
     find_functions();
@@ -143,25 +145,31 @@ class HotCode {
 
   // Source lines.
 
-  void add_lines(const HotFunction& function, CodeListing& listing) const {
+  void add_lines(const HotFunction& function, CodeListing& listing) {
     std::vector<uint64_t> addresses;
     for (const CodeInstruction& instruction : listing.instructions)
       addresses.push_back(function.start + instruction.offset);
     session_.symbolizer().prepare_lines(function.dso, addresses, LineParts::kLines);
     std::map<std::string, uint32_t> files;
+    std::vector<SourcePlace> places;  // one in each file
     for (size_t i = 0; i < addresses.size(); ++i) {
       auto place = session_.symbolizer().source_place(function.dso, addresses[i]);
       if (!place || place->line == 0) continue;
       auto [entry, is_new] =
           files.try_emplace(place->file, static_cast<uint32_t>(listing.sources.size()));
-      if (is_new) listing.sources.push_back({.path = place->file, .first_line = 1, .lines = {}});
+      if (is_new) {
+        listing.sources.push_back({.path = place->file, .first_line = 1, .lines = {}});
+        places.push_back(*place);
+      }
       listing.instructions[i].file = entry->second;
       listing.instructions[i].line = place->line;
     }
-    for (uint32_t file = 0; file < listing.sources.size(); ++file) add_source(listing, file);
+    for (uint32_t file = 0; file < listing.sources.size(); ++file)
+      add_source(listing, file, sources_.of(function.dso, places[file]));
   }
   /// The lines that have code, and a few around them.
-  static void add_source(CodeListing& listing, uint32_t file) {
+  static void add_source(CodeListing& listing, uint32_t file,
+                         std::span<const std::string_view> lines) {
     uint32_t first = UINT32_MAX, last = 0;
     for (const CodeInstruction& instruction : listing.instructions) {
       if (instruction.file != file) continue;
@@ -170,9 +178,6 @@ class HotCode {
     }
     SourcePart& part = listing.sources[file];
     part.first_line = first > kLinesAround ? first - kLinesAround : 1;
-    auto text = read_file(part.path, kMaxSourceSize);
-    if (!text) return;
-    std::vector<std::string_view> lines = split(*text, '\n');
     uint64_t end = std::min<uint64_t>(uint64_t{last} + kLinesAround, lines.size());
     end = std::min<uint64_t>(end, uint64_t{part.first_line} + kMaxLines);
     constexpr size_t kMaxLineLength = 300;
@@ -214,6 +219,7 @@ class HotCode {
   const Session& session_;
   const StackProfile& profile_;
   CodeBytes bytes_;
+  SourceLines sources_;
   std::map<Key, HotFunction> functions_;
   std::map<Key, std::pair<size_t, size_t>> first_;  // listing, index of its first instruction
   size_t instructions_ = 0;

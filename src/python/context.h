@@ -7,6 +7,7 @@
 #include "event/print_fmt/tracepoint_format.h"
 #include "replay/session.h"
 #include "script/code_bytes.h"
+#include "symbol/source/source_lines.h"
 
 namespace sonde::python {
 
@@ -20,6 +21,7 @@ struct ScriptContext {
   const Sample* sample = nullptr;
   const Frame* place = nullptr;
   const CodeBytes* code = nullptr;
+  SourceLines* sources = nullptr;
   bool has_traces = false;  // the recording contains instruction traces
 };
 

@@ -1,6 +1,5 @@
 #include "python/context_module.h"
 
-#include <fstream>
 #include <optional>
 
 #include "event/print_fmt/field_format.h"
@@ -64,12 +63,11 @@ PyObject* sample_insn(PyObject* /*self*/, PyObject* arguments) {
                                         static_cast<Py_ssize_t>(length));
 }
 
-std::optional<std::string> line_of(const std::string& file, uint32_t number) {
-  std::ifstream source(file);
-  std::string line;
-  for (uint32_t i = 0; i < number; ++i)
-    if (!std::getline(source, line)) return std::nullopt;
-  return line;
+std::optional<std::string> line_of(const ScriptContext& context, const SourcePlace& place) {
+  if (context.sources == nullptr) return std::nullopt;
+  std::span<const std::string_view> lines = context.sources->of(context.place->dso, place);
+  if (place.line == 0 || place.line > lines.size()) return std::nullopt;
+  return std::string(lines[place.line - 1]);
 }
 
 /// (file, line) or (file, line, text); Nones if they are not known.
@@ -83,7 +81,7 @@ PyObject* source_place(PyObject* arguments, bool with_text) {
   PyRef tuple(py().PyTuple_New(with_text ? 3 : 2));
   if (!tuple) return nullptr;
   std::optional<std::string> text;
-  if (place && with_text) text = line_of(place->file, place->line);
+  if (place && with_text) text = line_of(*context, *place);
   py().PyTuple_SetItem(tuple.get(), 0, place ? text_object(place->file).release() : none());
   py().PyTuple_SetItem(tuple.get(), 1, place ? number_object(place->line).release() : none());
   if (with_text) py().PyTuple_SetItem(tuple.get(), 2, text ? text_object(*text).release() : none());

@@ -59,6 +59,7 @@ class SessionRun {
     context.order = session_.recording().facts().order;
     context.session = &session_;
     context.code = &code_;
+    context.sources = &sources_.emplace(session_.symbolizer());
     context.has_traces = session_.recording().features().has(abi::kFeatureAuxtrace);
     if (exports_rows_) TRY(rows_.begin());
     gate_ = TRY(EventWindow::make(options_.gate, session_.events(), env_.tool));
@@ -151,6 +152,7 @@ class SessionRun {
   FilterRun* dlfilter_;
   Env& env_;
   CodeBytes code_;
+  std::optional<SourceLines> sources_;
   TracepointCalls calls_;
   SampleObjects objects_{session_};
   StatRounds counts_{script_, session_};

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "abi/data_source.h"
+#include "base/printing/printable.h"
 #include "perfdata/records/trace_flags.h"
 #include "script/field_texts.h"
 #include "script/sample_target.h"
@@ -64,6 +65,7 @@ Result<> SamplePrinter::prepare() {
     style.fields = fields[events_.size() - 1];
     append_padded(style.padded_name, event.name, name_width);
     style.padded_name += ": ";
+    if (options_.is_shown) make_printable(style.padded_name, 0);
     style.has_chain = options_.call_chains && style.fields.has(Field::kIp) &&
                       event.attr.samples(abi::kSampleCallchain);
     style.is_branch_trace = is_branch_trace(event.attr);
@@ -79,7 +81,8 @@ Result<> SamplePrinter::prepare() {
       style.fields.remove(Field::kSynthesized);
     style.needs_decode = style.fields.intersects(kDecodedFields) || style.is_branch_trace ||
                          (style.fields.has(Field::kIp) && !style.has_chain);
-    FrameStyle frame_style{style.fields, options_.show_kernel_path, options_.full_source_path};
+    FrameStyle frame_style{style.fields, options_.show_kernel_path, options_.full_source_path,
+                           options_.is_shown};
     auto known = std::ranges::find(frame_styles_, style.fields, &FrameStyle::fields);
     style.frame_style = static_cast<uint32_t>(known - frame_styles_.begin());
     if (known == frame_styles_.end()) {
@@ -97,7 +100,7 @@ Result<> SamplePrinter::prepare_code(const EventStyle& style) {
   if (style.fields.intersects({Field::kDisasm, Field::kBranchDisasm}) && !instructions_)
     instructions_ = std::make_unique<InstructionText>(TRY(InstructionText::make(*session_, arch_)));
   if (style.fields.has(Field::kSourceCode) && !source_)
-    source_ = std::make_unique<SourceCode>(*session_);
+    source_ = std::make_unique<SourceCode>(*session_, options_.is_shown);
   if (!style.fields.has(Field::kBranchCounters) || counters_) return {};
   counters_ = std::make_unique<BranchCounters>(session_->recording());
   if (!counters_->all().empty()) return {};
@@ -150,12 +153,14 @@ void SamplePrinter::print_start(EventId event, StringId comm, const SampleId& wh
   if (fields.has(Field::kComm)) {
     std::string_view name =
         comm.index() < comms_.size() ? comms_[comm.index()] : session_->strings().view(comm);
+    size_t begin = out.size();
     if (options_.latency_format)
       fmt::format_to(std::back_inserter(out), "{:>8.8}", name);
     else if (style.has_chain)
       out += name;
     else
       append_padded(out, name, 16);
+    if (options_.is_shown) make_printable(out, begin);
     out += ' ';
   }
   bool has_tid = fields.has(Field::kTid);
@@ -209,12 +214,17 @@ void SamplePrinter::print(size_t i, uint64_t time, std::string& out) const {
   if (fields.has(Field::kFlags))
     append_trace_flags(trace_flags_of(session_->record(i)).value_or(0), out);
   if (style.is_branch_trace) return print_branch_trace(style, sample, i, out);
-  if (fields.has(Field::kTrace) && !sample.raw.empty()) traces_.print(event, sample.raw, out);
+  size_t begin = out.size();
+  if (fields.has(Field::kTrace) && !sample.raw.empty()) {
+    traces_.print(event, sample.raw, out);
+    if (options_.is_shown) make_message_printable(out, begin);
+  }
   if (fields.has(Field::kSynthesized))
     append_trace_event_text(session_->events()[event].attr.config, sample.raw, sample.order, out);
   if (style.needs_decode) print_decoded_before_ip(style, sample, out);
   if (fields.has(Field::kWeight)) append_number(out, columns.weight[i], 16);
   if (fields.has(Field::kInsLat)) append_number(out, sample.ins_latency, 16);
+  if (options_.is_shown) make_printable(out, begin);
   if (fields.has(Field::kIp)) {
     if (style.has_chain) {
       out += '\n';
@@ -259,7 +269,7 @@ void SamplePrinter::print_branch_trace(const EventStyle& style, const Sample& sa
     print_address(style, sample, out);
   }
   if (!style.has_chain && style.fields.has(Field::kSrcline))
-    append_place(*session_, leaf, {{Field::kSrcline}, false}, out);
+    append_place(*session_, leaf, {{Field::kSrcline}, false, false, options_.is_shown}, out);
   if (style.fields.has(Field::kInstructionsPerCycle)) append_ipc(session_->record(i), out);
   print_instruction(style, sample, columns.time[i], out);
   end_line(style, i, out);
@@ -269,6 +279,7 @@ void SamplePrinter::print_call(const EventStyle& style, const Sample& sample, si
                                std::string& out) const {
   TraceDetails details = trace_details_of(session_->record(i)).value_or(TraceDetails{});
   const FieldSet& fields = style.fields;
+  size_t begin = out.size();
   if (fields.has(Field::kDso) && !fields.intersects({Field::kIp, Field::kAddr})) {
     const Frame& leaf = session_->frame(session_->samples().leaf[i]);
     std::string_view object = dso_text(*session_, leaf.dso, options_.show_kernel_path);
@@ -278,6 +289,7 @@ void SamplePrinter::print_call(const EventStyle& style, const Sample& sample, si
       fmt::format_to(std::back_inserter(out), "({})\t", object);
   }
   indent_->print(call_name(*session_, static_cast<uint32_t>(i), sample, details), details, out);
+  if (options_.is_shown) make_printable(out, begin);
 }
 
 void SamplePrinter::print_instruction(const EventStyle& style, const Sample& sample, uint64_t time,
@@ -296,14 +308,17 @@ void SamplePrinter::print_instruction(const EventStyle& style, const Sample& sam
         fmt::format_to(to, " {:02x}", std::to_integer<unsigned>(byte));
     }
     if (fields.has(Field::kDisasm) && length > 0) {
+      size_t begin = out.size();
       out += "\t\t";
       instructions_->append(code, {sample.id.pid, time, sample.ip, sample.cpu_mode}, out);
+      if (options_.is_shown) make_printable(out, begin);
     }
   }
   if (!fields.intersects(kBranchCodeFields)) return;
   BranchCodeStyle how{fields.has(Field::kBranchCodeLength), fields.has(Field::kSrcline),
                       fields.has(Field::kSourceCode) ? source_.get() : nullptr,
                       options_.max_blocks};
+  how.is_shown = options_.is_shown;
   if (fields.has(Field::kBranchCounters)) {
     how.counters = counters_.get();
     how.counted = counters_->of(style.event);
@@ -356,9 +371,11 @@ void SamplePrinter::print_decoded_before_ip(const EventStyle& style, const Sampl
 void SamplePrinter::print_decoded_after_ip(const EventStyle& style, const Sample& sample,
                                            uint64_t time, std::string& out) const {
   const FieldSet& fields = style.fields;
+  size_t begin = out.size();
   if (fields.has(Field::kIntrRegs)) append_registers(sample.regs_intr, arch_, out);
   if (fields.has(Field::kUserRegs)) append_registers(sample.regs_user, arch_, out);
   print_branches(style, sample, time, out);
+  if (options_.is_shown) make_printable(out, begin);
   if (fields.has(Field::kBpfOutput)) append_bpf_output(sample.raw, out);
   print_instruction(style, sample, time, out);
   if (fields.has(Field::kPhysAddr)) append_hex16(out, sample.phys_addr);
@@ -366,7 +383,9 @@ void SamplePrinter::print_decoded_after_ip(const EventStyle& style, const Sample
   if (fields.has(Field::kCodePageSize)) append_page_size(sample.code_page_size, out);
   if (fields.has(Field::kCgroup)) {
     std::string_view path = session_->machine().cgroup_path(sample.cgroup);
+    size_t cgroup = out.size();
     fmt::format_to(std::back_inserter(out), " {}", path.empty() ? "unknown" : path);
+    if (options_.is_shown) make_printable(out, cgroup);
   }
 }
 

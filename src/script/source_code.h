@@ -8,30 +8,27 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <tsl/robin_map.h>
 
 #include "replay/session.h"
+#include "symbol/source/source_lines.h"
 
 namespace sonde {
 
 class SourceCode {
  public:
-  explicit SourceCode(const Session& session) : session_(session) {}
+  /// `is_shown`: by a terminal, for which the lines are made printable.
+  SourceCode(const Session& session, bool is_shown)
+      : session_(session), sources_(session.symbolizer()), is_shown_(is_shown) {}
 
   /// Appends the line and a newline; nothing if it is not known or was the thread's last line.
   void print(uint32_t tid, const Frame& frame, std::string& out);
 
  private:
-  struct File {
-    std::string text;
-    std::vector<std::string_view> lines;
-  };
-  const File& file(const std::string& path);
-
   const Session& session_;
-  tsl::robin_map<std::string, std::unique_ptr<File>> files_;
+  SourceLines sources_;
+  bool is_shown_;
   tsl::robin_map<uint32_t, SourcePlace> last_;  // by thread
 };
 

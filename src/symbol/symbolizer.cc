@@ -1,5 +1,7 @@
 #include "symbol/symbolizer.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -12,6 +14,7 @@
 #include "symbol/debug_package.h"
 #include "symbol/demangle.h"
 #include "symbol/frame_function.h"
+#include "symbol/source/source_lines.h"
 #include "symbol/source_index.h"
 
 namespace sonde {
@@ -513,7 +516,25 @@ std::optional<SourcePlace> Symbolizer::source_place(DsoId dso, uint64_t address)
   if (!state_->has_lines(loaded)) return std::nullopt;
   auto line = state_->line_at(*loaded, address);
   if (!line) return std::nullopt;
-  return SourcePlace{line->file.path(), line->line};
+  const SourceFile& file = line->file;
+  return SourcePlace{file.path(), line->line,
+                     std::string(file.base.empty() ? file.directory : file.base)};
+}
+
+std::vector<uint32_t> Symbolizer::owners_of(DsoId dso) const {
+  const Dso& object = state_->machine.dsos()[dso];
+  if (object.kind == DsoKind::kKernel) return {};
+  std::vector<uint32_t> owners;
+  auto add = [&owners](const std::string& path) {
+    std::optional<uint32_t> owner = owner_of(path);
+    if (owner) owners.push_back(*owner);
+    return owner.has_value();
+  };
+  const ObjectFinder& finder = state_->loader.finder();
+  if (object.kind != DsoKind::kJitDump) (void)add(finder.find_debug_info(query_of(object)));
+  if (!add(finder.options().symfs + object.path) && ::geteuid() == 0)
+    owners.push_back(kUnknownOwner);
+  return owners;
 }
 
 std::string Symbolizer::object_path(DsoId dso) const {

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/env.h"
 #include "dwarf/line_index.h"
@@ -41,7 +42,10 @@ struct AddressExtent {
 struct SourcePlace {
   std::string file;
   uint32_t line = 0;
-  bool operator==(const SourcePlace&) const = default;
+  std::string directory = {};  // of the compilation; empty: not known
+  bool operator==(const SourcePlace& other) const {
+    return file == other.file && line == other.line;
+  }
 };
 
 /// A file with debug information, and the location of what it refers to.
@@ -114,6 +118,11 @@ class Symbolizer {
 
   /// The line in full; nullopt if unknown.
   [[nodiscard]] std::optional<SourcePlace> source_place(DsoId dso, uint64_t address) const;
+  /// The users who decide what source_place() says: whose files the object and its debug
+  /// information are. If root reads an object that is no longer where it was recorded, a copy says
+  /// nothing of them: kUnknownOwner. Not cached.
+  [[nodiscard]] std::vector<uint32_t> owners_of(DsoId dso) const;
+  static constexpr uint32_t kUnknownOwner = UINT32_MAX;
   /// The file of the object itself, as it ran; empty if it is not on this machine. Not cached.
   [[nodiscard]] std::string object_path(DsoId dso) const;
   /// The files of the object, opened. Not cached.

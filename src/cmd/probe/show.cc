@@ -25,7 +25,7 @@ Result<int> show_functions(Env& env, const ProbeOptions& options) {
 Result<int> show_source(Env& env, const ProbeOptions& options) {
   ProbedCode code = TRY(open_code(env, options.target));
   bool colour = env.out.is_terminal() && !env.variable("NO_COLOR");
-  env.out.print("{}", TRY(list_source_lines(code, *options.lines, colour)));
+  TRY(write_source_lines(code, *options.lines, colour, env.out));
   return 0;
 }
 
@@ -33,7 +33,7 @@ Result<int> show_variables(Env& env, const ProbeOptions& options) {
   NameFilter filter = TRY(filter_or(options.filter, "!__k???tab_* & !__crc_*"));
   RequestedProbe request = TRY(parse_probe(*options.variables));
   ProbedCode code = TRY(open_code(env, options.target));
-  env.out.print("{}", TRY(list_variables(request, code, options.plan, filter)));
+  env.out.write_lines(TRY(list_variables(request, code, options.plan, filter)));
   return 0;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "probe/source/line_walk.h"
 
@@ -150,9 +149,10 @@ void PlaceFinder::find_line(SourceUnit& unit, const std::string& file, uint32_t 
 }
 
 /// Lines whose text, without blanks, matches the pattern.
-std::vector<uint32_t> PlaceFinder::lines_matching(const std::string& path) {
+std::vector<uint32_t> PlaceFinder::lines_matching(const std::string& path,
+                                                  std::string_view directory) {
   std::vector<uint32_t> matching;
-  auto text = read_file(code_.source_path(path));
+  auto text = code_.source(path, directory);
   if (!text) {
     found_.obstacle = text.error().message;
     return matching;
@@ -167,7 +167,7 @@ std::vector<uint32_t> PlaceFinder::lines_matching(const std::string& path) {
 }
 
 void PlaceFinder::find_pattern(SourceUnit& unit, const std::string& file, uint32_t function) {
-  std::vector<uint32_t> lines = lines_matching(file);
+  std::vector<uint32_t> lines = lines_matching(file, unit.unit().directory);
   auto visit = [&](const LinePlace& place) {
     if (place.file != file || !std::ranges::binary_search(lines, place.line)) return;
     add(unit, place.address, scope_of_line(unit, place.address, file, place.line));

@@ -48,7 +48,7 @@ class PlaceFinder {
   [[nodiscard]] bool wants_variables() const;
   [[nodiscard]] bool is_optimised(SourceUnit& unit, uint32_t function) const;
   uint64_t behind_prologue(SourceUnit& unit, uint32_t function);
-  std::vector<uint32_t> lines_matching(const std::string& path);
+  std::vector<uint32_t> lines_matching(const std::string& path, std::string_view directory);
 
   const RequestedProbe& request_;
   const ProbedCode& code_;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "store/mapped_object.h"
 #include "symbol/debug_package.h"
 #include "symbol/demangle.h"
+#include "symbol/source/source_lines.h"
 
 namespace sonde {
 namespace {
@@ -346,6 +348,19 @@ std::string ProbedCode::source_path(const std::string& path) const {
     if (std::string below = root + (at == 0 ? "/" : "") + path.substr(at); is_file(below))
       return below;
   return path;
+}
+
+Result<std::string> ProbedCode::source(const std::string& path, std::string_view directory) const {
+  const std::string& root = state_->source_root;
+  SourceClaim claim;
+  // What is below -s is where the user says that the source is.
+  std::error_code unknown;
+  claim.directory = root.empty() ? state_->finder.symfs + std::string(directory)
+                                 : std::filesystem::canonical(root, unknown).string();
+  for (const std::string& file : {debug_path(), state_->finder.symfs + state_->path})
+    if (std::optional<uint32_t> owner = owner_of(file); owner && !in_kernel())
+      claim.owners.push_back(*owner);
+  return read_source(source_path(path), claim);
 }
 
 std::string ProbedCode::debug_advice() const {

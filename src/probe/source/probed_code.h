@@ -87,6 +87,9 @@ class ProbedCode {
   [[nodiscard]] Result<KernelTypes*> kernel_types() const;
   /// Where a source file is that debug information names, below -s.
   [[nodiscard]] std::string source_path(const std::string& path) const;
+  /// Its text; `directory` is that of the compilation. An error says why it is not read.
+  [[nodiscard]] Result<std::string> source(const std::string& path,
+                                           std::string_view directory) const;
   /// The file with the debug information; empty if there is none.
   [[nodiscard]] const std::string& debug_path() const;
   /// What the user can do about missing debug information, for the end of a message.

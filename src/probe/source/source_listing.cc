@@ -3,7 +3,6 @@
 #include <climits>
 #include <set>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "probe/source/debug_code.h"
 #include "probe/source/line_walk.h"
@@ -69,7 +68,8 @@ Result<LineRange> parse_range(std::string_view text) {
 /// The lines of one file that can be probed.
 struct ProbeableLines {
   std::string file;
-  uint64_t offset = 0;  // what line numbers are relative to
+  std::string directory;  // of its compilation
+  uint64_t offset = 0;    // what line numbers are relative to
   std::set<uint64_t> lines;
 };
 
@@ -104,6 +104,7 @@ class LineSearch {
       if (!has_tail(file, range_.file)) continue;
       knows_place_ = true;
       found_.file = file;
+      found_.directory = unit.unit().directory;
       walk_lines(unit, [&](const LinePlace& place) { consider(unit, place); });
       if (!found_.lines.empty()) return true;
     }
@@ -124,6 +125,7 @@ class LineSearch {
       knows_place_ = true;
       chosen = declared;
       found_.file = file;
+      found_.directory = unit.unit().directory;
       found_.offset = unit.facts(i).line;
       walk_lines_of(unit, i, [&](const LinePlace& place) { consider(unit, place); });
     }
@@ -136,32 +138,28 @@ class LineSearch {
   bool knows_place_ = false;
 };
 
-std::string blue(std::string_view text) {
-  return fmt::format("\033[34m{}\033[m", text);
-}
+constexpr Escape kBlue{"\033[34m"}, kPlain{"\033[m"};
 
-std::string numbered(const std::vector<std::string_view>& text, const LineRange& range,
-                     const ProbeableLines& found, bool colour) {
+void write_numbered(const std::vector<std::string_view>& text, const LineRange& range,
+                    const ProbeableLines& found, bool colour, Sink& out) {
   uint64_t first = std::max<uint64_t>(1, found.offset + range.start);
   uint64_t last =
       range.end == INT_MAX ? *found.lines.rbegin() + kMoreLines : found.offset + range.end;
-  std::string out;
   for (uint64_t line = first; line <= last && line <= text.size(); ++line) {
-    std::string content = std::string(text[line - 1]) + "\n";
+    std::string_view content = text[line - 1];
     if (found.lines.contains(line))
-      out += fmt::format("{:7}  {}", line - found.offset, content);
+      out.print("{:7}  {}\n", line - found.offset, content);
     else if (colour)
-      out += blue("         ") + blue(content);
+      out.print("{0}         {1}{0}{2}\n{1}", kBlue, kPlain, content);
     else
-      out += "         " + content;
+      out.print("         {}\n", content);
   }
-  return out;
 }
 
 }  // namespace
 
-Result<std::string> list_source_lines(const ProbedCode& code, std::string_view range_text,
-                                      bool colour) {
+Result<> write_source_lines(const ProbedCode& code, std::string_view range_text, bool colour,
+                            Sink& out) {
   LineRange range = TRY(parse_range(range_text));
   DebugCode* debug = TRY(code.debug());
   LineSearch search(range, *debug);
@@ -175,17 +173,19 @@ Result<std::string> list_source_lines(const ProbedCode& code, std::string_view r
                 range.function.empty() ? "it has no code of its own there"
                                        : "its code was merged with that of its callers");
   std::string path = code.source_path(found.file);
-  auto source = read_file(path);
+  auto source = code.source(found.file, found.directory);
   if (!source)
     return fail(ErrorCode::kNotFound, "{}: -s DIRECTORY says where the source tree is",
-                source.error().message);
+                source.error());
   const std::string& text = *source;
   std::vector<std::string_view> lines = split(text, '\n');
   if (!lines.empty() && lines.back().empty()) lines.pop_back();
-  std::string header = range.function.empty()
-                           ? fmt::format("<{}:{}>\n", path, range.start)
-                           : fmt::format("<{}@{}:{}>\n", range.function, path, range.start);
-  return header + numbered(lines, range, found, colour);
+  if (range.function.empty())
+    out.print("<{}:{}>\n", path, range.start);
+  else
+    out.print("<{}@{}:{}>\n", range.function, path, range.start);
+  write_numbered(lines, range, found, colour, out);
+  return {};
 }
 
 }  // namespace sonde

@@ -6,10 +6,10 @@
 //         2    return run();
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/sink.h"
 #include "probe/source/probed_code.h"
 
 namespace sonde {
@@ -18,7 +18,6 @@ namespace sonde {
 /// "SRC[:START[+COUNT|-END]]". Lines that cannot be probed are blue if `colour`. Errors: kUsage for
 /// the syntax; kNotFound for functions, files and lines that the debug information does not have,
 /// and for source files that cannot be read.
-[[nodiscard]] Result<std::string> list_source_lines(const ProbedCode& code, std::string_view range,
-                                                    bool colour);
+Result<> write_source_lines(const ProbedCode& code, std::string_view range, bool colour, Sink& out);
 
 }  // namespace sonde
