@@ -18,16 +18,15 @@ WRITE_AS_IS = {
 }
 # Escape{"…"} is the only form elsewhere.
 ESCAPES = {
-    "tui/terminal/keys.h": "what terminals send",
     "tui/terminal/style.cc": "colours of the browser",
     "tui/terminal/text_screen.cc": "formats",
     "tui/terminal/screen_writer.cc": "positions in the browser",
     "tui/terminal/terminal_state.cc": "modes of the browser",
-    "base/printing/printable.h": "an example in a comment",
 }
 # Who writes to descriptors 1 and 2 without a sink.
 DIRECT = {
     "base/check.cc": "our own words, before abort()",
+    "base/memory_shortage.cc": "our own words, without memory",
     "cmd/main.cc": "makes the sinks",
     "script/dlfilters/filter_run.cc": "a sink over stdio, which filters print to",
     "script/dlfilters/foreign_call.cc": "a crash in a filter",
@@ -45,9 +44,11 @@ def files():
 
 class Sinks(unittest.TestCase):
     def found(self, pattern, exceptions):
-        found = {name for name, text in files() for line in text.splitlines() if re.search(pattern, line) and "Escape" not in line}
-        self.assertEqual(found - set(exceptions), set())
-        self.assertEqual(set(exceptions) - found, set(), "listed for nothing")
+        known = {Path(name).name for name in exceptions}
+        for name, text in files():
+            if Path(name).name not in known:
+                lines = [line for line in text.splitlines() if not line.lstrip().startswith("//") and "Escape" not in line]
+                self.assertFalse([line for line in lines if re.search(pattern, line)], name)
 
     def test_what_writes_as_it_is(self):
         self.found(r"\bwrite_as_is\(", WRITE_AS_IS)
