@@ -5,14 +5,17 @@
 
 #include <cstdio>
 
+#include "base/foreign/plain_name.h"
 #include "base/sys.h"
 #include "base/version.h"
+#include "cli/completion/scripts.h"
 #include "cmd/commands.h"
 
 namespace sonde {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 /// A command line run in this process, without user settings.
@@ -108,6 +111,32 @@ TEST(Dispatch, ManualAndListsComeFromTheFlagTable) {
   EXPECT_EQ(Ran({"sonde", "help", "nothing"}).status, 255);
   EXPECT_THAT(Ran({"sonde", "help", "config"}).out.text(),
               HasSubstr("EXAMPLES\n         sonde config report"));
+}
+
+TEST(Completion, EvaluatesNothingThatAProgramPrints) {
+  for (std::string shell : {"bash", "zsh", "fish"}) {
+    std::string script = Ran({"sonde", "help", "--completion", shell}).out.text();
+    ASSERT_THAT(script, HasSubstr("--raw-dump"));
+    // compgen -W, `eval` and zsh's ${=…} expand; unquoted $(…) in a list of words is split and
+    // globbed.
+    for (const char* evaluates : {"compgen", "eval ", "${=", "${~", "($("})
+      EXPECT_THAT(script, Not(HasSubstr(evaluates))) << shell;
+  }
+}
+
+TEST(Completion, OffersOnlyWordsThatMeanNothingToAShell) {
+  // zsh and fish evaluate the lists that are written into their scripts.
+  for_each_command_table(all_commands(), [](const std::vector<std::string>& words,
+                                            const CommandInfo&, const FlagTable& flags) {
+    for (const std::string& word : words) EXPECT_TRUE(is_completion_word(word)) << word;
+    for (const std::string& word : flags.subcommands())
+      EXPECT_TRUE(is_completion_word(word)) << word;
+    for (const Flag& flag : flags.flags()) {
+      EXPECT_TRUE(flag.name.empty() || is_completion_word(flag.name)) << flag.name;
+      for (const std::string& value : flag.values)
+        EXPECT_TRUE(is_completion_word(value)) << words[0] << " --" << flag.name << ": " << value;
+    }
+  });
 }
 
 TEST(Dispatch, BashAcceptsTheCompletionScript) {

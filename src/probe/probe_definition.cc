@@ -4,11 +4,20 @@
 
 #include <algorithm>
 
+#include "base/foreign/plain_name.h"
 #include "base/text.h"
 #include "elf/sdt_notes.h"
 #include "probe/usdt/fetch_argument.h"
 
 namespace sonde {
+namespace {
+
+bool has_control(std::string_view text) {
+  return std::ranges::any_of(
+      text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+}
+
+}  // namespace
 
 std::string probe_definition(std::string_view group, std::string_view name,
                              const ProbePlace& place) {
@@ -21,6 +30,26 @@ std::string probe_definition(std::string_view group, std::string_view name,
   }
   for (const std::string& argument : place.arguments) text += ' ' + argument;
   return text;
+}
+
+Result<> check_definition(std::string_view group, std::string_view name, const ProbePlace& place) {
+  std::string_view where = place.in_kernel() ? place.symbol : place.object;
+  if (where.contains(' ') || has_control(where))
+    return fail(ErrorCode::kUnsupported,
+                "no probe can be made in {}: the kernel's definitions of probes end at blanks and "
+                "control characters: rename it, or probe a copy",
+                printable_name(where));
+  for (std::string_view part : {group, name})
+    if (!is_plain_name(part))
+      return fail(ErrorCode::kUnsupported,
+                  "'{}' is no name for a probe: give one of letters, digits and '_'",
+                  printable_name(part));
+  for (std::string_view argument : place.arguments)
+    if (has_control(argument))
+      return fail(ErrorCode::kUnsupported,
+                  "the argument '{}' of a probe has control characters: leave them out",
+                  printable_name(argument));
+  return {};
 }
 
 std::string event_fields(const ProbePlace& place) {
@@ -47,6 +76,23 @@ Result<FileOffset> find_function(const ElfFile& file, std::string_view name) {
     return fail(ErrorCode::kUnsupported, "{}: function '{}' is not in any segment", file.name(),
                 name);
   return *offset;
+}
+
+std::string SdtProbe::event_name() const {
+  return fmt::format("sdt_{}:{}", provider, name);
+}
+
+bool SdtProbe::has_plain_name() const {
+  return is_plain_name(provider) && is_plain_name(name);
+}
+
+Error names_not_plain(std::string_view object, const std::vector<std::string>& names) {
+  std::string more = names.size() > 1 ? fmt::format(" and {} more", names.size() - 1) : "";
+  return {ErrorCode::kUnsupported,
+          fmt::format("{}: the USDT probe '{}'{} cannot be an event: only letters, digits and "
+                      "'_', '.', ':', '-' may be in its name; 'list sdt_*:*@{}' shows the others",
+                      printable_name(object), printable_name(names.front()), more,
+                      printable_name(object))};
 }
 
 std::vector<SdtProbe> find_sdt_probes(const ElfFile& file, const std::string& path,

@@ -29,6 +29,11 @@ struct ProbePlace {
 [[nodiscard]] std::string probe_definition(std::string_view group, std::string_view name,
                                            const ProbePlace& place);
 
+/// kUnsupported if the definition would not be the one line that it should be: a path, which
+/// anybody may choose, or a name that ends the line, or splits it where the kernel does.
+[[nodiscard]] Result<> check_definition(std::string_view group, std::string_view name,
+                                        const ProbePlace& place);
+
 /// The fields of a place's samples: "arg1:s32 arg2:u64 ". Places share an event only if theirs are
 /// the same.
 [[nodiscard]] std::string event_fields(const ProbePlace& place);
@@ -42,7 +47,16 @@ struct SdtProbe {
   std::string name;
   ProbePlace place;
   std::vector<std::string> not_fetched = {};  // operands that the tracer cannot fetch
+
+  /// "sdt_python:line"
+  [[nodiscard]] std::string event_name() const;
+  /// Whether that is a name that an event, a cache or a list for machines may have: the program
+  /// says what its probes are called, and may be anybody's (base/foreign/plain_name.h).
+  [[nodiscard]] bool has_plain_name() const;
 };
+
+/// For probes that were asked for, and have names that are not plain.
+[[nodiscard]] Error names_not_plain(std::string_view object, const std::vector<std::string>& names);
 
 /// The matching USDT probes of a file; `provider` and `name` may be globs. `path` is where the
 /// kernel finds the file.

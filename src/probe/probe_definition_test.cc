@@ -62,6 +62,36 @@ TEST(ProbeDefinition, IsALineForTracefs) {
             "p:g/e ext4:ext4_write+16");
 }
 
+TEST(ProbeDefinition, IsOneLineOfWordsOrRefused) {
+  ProbePlace place{.object = "/bin/x", .offset = FileOffset(0x10), .arguments = {"arg1=%bx:s32"}};
+  EXPECT_TRUE(check_definition("sdt_qemu-x", "a.b", place));
+  EXPECT_TRUE(check_definition("g", "e", {.symbol = "ext4:ext4_write+16"}));
+  for (std::string_view name : {"a\nb", "a b", "", "$(id)", "a/b", "a\x1b"}) {
+    EXPECT_FALSE(check_definition(name, "e", place)) << name;
+    EXPECT_FALSE(check_definition("g", name, place)) << name;
+  }
+  // A file of this name would define a second probe.
+  for (std::string object : {"/tmp/x:0x1\np:g/f /bin/sh", "/tmp/a b", "/tmp/a\tb", "/tmp/\x7f"}) {
+    Result<> checked = check_definition("g", "e", {.object = object});
+    ASSERT_FALSE(checked) << object;
+    EXPECT_EQ(checked.error().message.find_first_of("\n\t\x7f"), std::string::npos);
+    EXPECT_FALSE(check_definition("g", "e", {.symbol = object})) << object;
+  }
+  place.arguments = {"arg1=%bx\np:g/f"};
+  EXPECT_FALSE(check_definition("g", "e", place));
+}
+
+TEST(FindSdtProbes, SaysWhichNamesAreForMachines) {
+  ElfFile file =
+      object(sdt_note(0x1010, 0, "na`id`\x1b]0;x\x07", "") + sdt_note(0x1020, 0, "start", ""));
+  std::vector<SdtProbe> all = find_sdt_probes(file, "/bin/app", "*", "*");
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_FALSE(all[0].has_plain_name());
+  EXPECT_TRUE(all[1].has_plain_name());
+  std::string message = names_not_plain("/bin/app", {all[0].event_name(), "other"}).message;
+  EXPECT_THAT(message, testing::HasSubstr(R"('sdt_app:na`id`\x1b]0;x\x07' and 1 more)"));
+}
+
 TEST(FindFunction, GivesThePlaceInTheFile) {
   ElfFile file = object("");
   EXPECT_EQ(find_function(file, "main")->value, offset(file, 0x1010));

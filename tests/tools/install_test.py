@@ -1,14 +1,13 @@
 """What `cmake --install` puts where: programs without debug information, which is beside them; manuals; completion that works."""
 import os
 import pathlib
-import pty
 import re
-import select
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+
+from terminal import Terminal
 
 BUILD = pathlib.Path(sys.argv[1])
 
@@ -89,33 +88,6 @@ class Installed(unittest.TestCase):
                 zsh.type(line)
                 zsh.wait_for(completed)
                 zsh.type("\x15")  # erases the line
-
-
-class Terminal:
-    """A program on a terminal of its own."""
-
-    def __init__(self, command, environment):
-        self.process, self.terminal = pty.fork()
-        if self.process == 0:
-            os.execvpe(command[0], command, environment)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        os.close(self.terminal)
-        os.waitpid(self.process, 0)
-
-    def type(self, keys):
-        os.write(self.terminal, keys.encode())
-
-    def wait_for(self, text, seconds=120):
-        shown, end = "", time.monotonic() + seconds
-        while text not in shown:
-            if time.monotonic() > end:
-                raise AssertionError(f"'{text}' was not shown, but {shown!r}")
-            if select.select([self.terminal], [], [], 1)[0]:
-                shown += os.read(self.terminal, 65536).decode(errors="replace")
 
 
 if __name__ == "__main__":

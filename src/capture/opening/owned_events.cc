@@ -24,14 +24,29 @@ Result<std::vector<SdtProbe>> OwnedEvents::find_usdt(std::string_view provider,
                                                      std::string_view name,
                                                      std::string_view object) const {
   std::vector<SdtProbe> found;
-  std::vector<std::string> others;
+  std::vector<std::string> others, not_plain;
+  std::string their_object;
   std::string wanted = fmt::format("sdt_{}:{}", provider, name);
   auto look_into = [&](const ElfFile& file, const std::string& path) {
-    for (SdtProbe& probe : find_sdt_probes(file, path, "*", "*"))
-      if (glob_match(provider, probe.provider) && glob_match(name, probe.name))
+    for (SdtProbe& probe : find_sdt_probes(file, path, "*", "*")) {
+      bool matches = glob_match(provider, probe.provider) && glob_match(name, probe.name);
+      if (matches && !probe.has_plain_name()) {
+        if (not_plain.empty()) their_object = path;
+        not_plain.push_back(probe.event_name());
+      } else if (matches) {
         found.push_back(std::move(probe));
-      else
-        others.push_back(fmt::format("sdt_{}:{}", probe.provider, probe.name));
+      } else if (probe.has_plain_name()) {
+        others.push_back(probe.event_name());
+      }
+    }
+  };
+  // Names that no event can have are an error if nothing else was asked for.
+  auto check_names = [&]() -> Result<> {
+    if (not_plain.empty()) return {};
+    Error error = names_not_plain(their_object, not_plain);
+    if (found.empty()) return std::unexpected(std::move(error));
+    note(error.message);
+    return {};
   };
   auto nearest = [&] {
     std::string names = did_you_mean(nearest_names(wanted, others));
@@ -41,6 +56,7 @@ Result<std::vector<SdtProbe>> OwnedEvents::find_usdt(std::string_view provider,
     std::string path(object);
     ElfFile file = TRY(ElfFile::open(path));
     look_into(file, path);
+    TRY(check_names());
     if (found.empty())
       return fail(ErrorCode::kNotFound,
                   "{0} has no probe {1}.\n{2}'list sdt_*:*@{0}' shows those it has", path, wanted,
@@ -55,6 +71,7 @@ Result<std::vector<SdtProbe>> OwnedEvents::find_usdt(std::string_view provider,
     }
     look_into(*file, path);
   }
+  TRY(check_names());
   if (found.empty())
     return fail(ErrorCode::kNotFound,
                 "It is not in the build-id cache, the command or the processes of -p.\n{}"

@@ -7,6 +7,18 @@ namespace {
 
 // clang-format off
 constexpr std::string_view kBash = R"SCRIPT(# bash completion for @tool@
+
+# Offers the words of a text that begin as $cur does. They are compared, never evaluated: programs choose the names of their probes.
+# One with characters that shells know is no name, and not offered.
+_@tool@_offer()
+{
+    local LC_ALL=C IFS=$' \t\n' word words=()
+    read -r -d '' -a words <<< "$1"
+    for word in "${words[@]}"; do
+        [[ $word == "$cur"* && $word != *[!A-Za-z0-9_.:/,=-]* ]] && COMPREPLY+=("$word")
+    done
+}
+
 _@tool@()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} tool=${COMP_WORDS[0]}
@@ -21,20 +33,20 @@ _@tool@()
     done
     if [[ -z $command ]]; then
         if [[ $cur == -* ]]; then
-            COMPREPLY=($(compgen -W "$("$tool" --list-opts 2>/dev/null)" -- "$cur"))
+            _@tool@_offer "$("$tool" --list-opts 2>/dev/null)"
         else
-            COMPREPLY=($(compgen -W "$("$tool" --list-cmds 2>/dev/null)" -- "$cur"))
+            _@tool@_offer "$("$tool" --list-cmds 2>/dev/null)"
         fi
     elif [[ $command == help ]]; then
-        COMPREPLY=($(compgen -W "$("$tool" --list-cmds 2>/dev/null)" -- "$cur"))
+        _@tool@_offer "$("$tool" --list-cmds 2>/dev/null)"
     elif [[ $cur == -* ]]; then
-        COMPREPLY=($(compgen -W "$("$tool" "$command" --list-opts 2>/dev/null)" -- "$cur"))
+        _@tool@_offer "$("$tool" "$command" --list-opts 2>/dev/null)"
     elif [[ $prev == -e || $prev == --event ]]; then
-        COMPREPLY=($(compgen -W "$("$tool" list --raw-dump 2>/dev/null)" -- "$cur"))
+        _@tool@_offer "$("$tool" list --raw-dump 2>/dev/null)"
     elif [[ $prev == --* ]] && values=$("$tool" "$command" --list-opts="$prev" 2>/dev/null) && [[ -n ${values// /} ]]; then
-        COMPREPLY=($(compgen -W "$values" -- "$cur"))
+        _@tool@_offer "$values"
     elif ((i == COMP_CWORD - 1)); then
-        COMPREPLY=($(compgen -W "$("$tool" "$command" --list-cmds 2>/dev/null)" -- "$cur"))
+        _@tool@_offer "$("$tool" "$command" --list-cmds 2>/dev/null)"
     fi
 }
 complete -o bashdefault -o default -F _@tool@ @tool@

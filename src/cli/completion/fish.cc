@@ -36,7 +36,12 @@ function __@tool@_is_first
     test (count (__@tool@_words)) = 0
 end
 
-complete -c @tool@ -n __@tool@_is_first -f -a "(@tool@ --list-opts 2>/dev/null | string split -n ' ' | string match -v -- '*=')"
+# What @tool@ lists. Programs choose the names of their probes: one with characters that shells know is no name, and not offered.
+function __@tool@_list
+    @tool@ $argv 2>/dev/null | string split -n ' ' | string match -r -- '^[A-Za-z0-9_.:/,=-]+$'
+end
+
+complete -c @tool@ -n __@tool@_is_first -f -a "(__@tool@_list --list-opts | string match -v -- '*=')"
 )SCRIPT";
 // clang-format on
 
@@ -68,8 +73,7 @@ std::string value_of(const Flag& flag, std::string_view tool) {
       return " -x -a " + fish_quoted(words);
     }
     case FlagValue::kEvent:
-      return " -x -a " + fish_quoted(fmt::format(
-                             "({} list --raw-dump 2>/dev/null | string split -n ' ')", tool));
+      return fmt::format(" -x -a '(__{}_list list --raw-dump)'", tool);
     case FlagValue::kProcess:
       return " -x -a '(__fish_complete_pids)'";
     case FlagValue::kUser:
@@ -114,10 +118,8 @@ std::string fish_completion(std::string_view tool, CommandList commands) {
         script += fmt::format("complete -c {0} -n {1} -n 'test (count (__{0}_words)) = 1' -a {2}\n",
                               tool, at, name);
       if (info.name == "help")
-        script += fmt::format(
-            "complete -c {0} -n {1} -f -a \"({0} --list-cmds 2>/dev/null | string split -n ' "
-            "')\"\n",
-            tool, at);
+        script +=
+            fmt::format("complete -c {0} -n {1} -f -a '(__{0}_list --list-cmds)'\n", tool, at);
     }
     for (const Flag* flag : offered_flags(flags)) script += flag_line(*flag, tool, at);
   });

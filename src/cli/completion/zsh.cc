@@ -11,9 +11,12 @@ namespace {
 constexpr std::string_view kZshHead = R"SCRIPT(#compdef @tool@
 # zsh completion for @tool@
 
+# Words are compared and quoted, never evaluated: programs choose the names of their probes. One with characters that shells know
+# is no name, and not offered.
 _@tool@_events() {
   local -a events
-  events=(${=$($_@tool@_binary list --raw-dump 2>/dev/null)})
+  events=("${(@s: :)$("$_@tool@_binary" list --raw-dump 2>/dev/null)}")
+  events=("${(@)events:#(|*[^A-Za-z0-9_.:\/,=-]*)}")
   compadd -a events
 }
 

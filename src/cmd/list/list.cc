@@ -5,8 +5,10 @@
 
 #include "analysis/counts/metric_list.h"
 #include "analysis/counts/vendor_metrics.h"
+#include "base/foreign/plain_name.h"
 #include "base/output_file.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "event/parser/event_syntax.h"
 #include "event/pmu/event_catalog.h"
@@ -105,18 +107,9 @@ bool matches(const CatalogEvent& event, const Selection& selection) {
 }
 
 std::string json_text(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
+  std::string out;
+  append_json_string(out, text);
+  return out;
 }
 
 class ListCommand final : public Command {
@@ -170,7 +163,7 @@ class ListCommand final : public Command {
                      ? vendor_catalog(vendor, pmus,
                                       {long_, deprecated_, selection.classes.size() == 1})
                  : selection.object.empty() ? events_of(kind, env, pmus, tracefs)
-                                            : usdt_of(selection.object))) {
+                                            : usdt_of(selection.object, for_machines()))) {
           if (!matches(event, selection) || (!unit_.empty() && event.pmu != unit_)) continue;
           if (json_)
             print_json(out, event, first);
@@ -226,12 +219,15 @@ class ListCommand final : public Command {
     return catalog;
   }
 
-  /// The USDT probes of a file, whether the build-id cache knows it or not.
-  static Result<std::vector<CatalogEvent>> usdt_of(const std::string& object) {
+  [[nodiscard]] bool for_machines() const { return json_ || raw_dump_; }
+
+  /// The USDT probes of a file, whether the build-id cache knows it or not. The file may call them
+  /// anything: lists for machines leave out what no event is called.
+  static Result<std::vector<CatalogEvent>> usdt_of(const std::string& object, bool for_machines) {
     ElfFile file = TRY(ElfFile::open(object));
     std::set<std::string> names;
     for (const SdtProbe& probe : find_sdt_probes(file, object, "*", "*"))
-      names.insert(fmt::format("sdt_{}:{}", probe.provider, probe.name));
+      if (probe.has_plain_name() || !for_machines) names.insert(printable_name(probe.event_name()));
     std::vector<CatalogEvent> catalog;
     for (const std::string& name : names)
       catalog.push_back({.kind = EventClass::kSdt, .name = name, .pmu = "sdt"});
@@ -273,10 +269,13 @@ class ListCommand final : public Command {
     return std::vector<CatalogEvent>{};
   }
 
-  /// For --raw-dump: what -e accepts, separated by blanks.
+  /// For --raw-dump: what -e accepts, separated by blanks. Shells evaluate it, so it has no other
+  /// characters than names need.
   static void print_name(Sink& out, const CatalogEvent& event) {
     if (event.kind == EventClass::kRaw || event.kind == EventClass::kBreakpoint) return;
-    out.print("{} ", std::string_view(event.name).substr(0, event.name.find('@')));
+    std::string word;
+    append_completion_word(word, std::string_view(event.name).substr(0, event.name.find('@')));
+    out.write(word);
   }
 
   void print(Sink& out, const CatalogEvent& event) const {

@@ -59,6 +59,9 @@ Result<std::vector<PlannedRequest>> plan_all(
       for (const ProbePlan& each : plans)
         for (const std::string& note : each.notes) env.err.print("{}\n", note);
     one.probes = TRY(names.name(one.request, plans));
+    // Also for definitions that are only shown: people paste them.
+    for (const NamedProbe& probe : one.probes)
+      TRY(check_definition(probe.event.system, probe.event.name, probe.place));
     if (one.object.empty()) one.object = one.probes.front().place.object;
     planned.push_back(std::move(one));
   }

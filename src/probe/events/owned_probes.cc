@@ -67,6 +67,7 @@ Result<> OwnedProbes::start_guard() {
 }
 
 Result<> OwnedProbes::define(const TracepointName& event, const ProbePlace& place) {
+  TRY(check_definition(event.system, event.name, place));
   std::string path = definition_file(tracefs_, place.in_kernel());
   std::string definition = probe_definition(event.system, event.name, place);
   int error = append_definition(path, definition + "\n");

@@ -9,9 +9,11 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/foreign/plain_name.h"
 #include "base/text.h"
 #include "elf/elf_file.h"
 #include "probe/events/probe_events.h"
+#include "probe/usdt/sdt_cache.h"
 #include "store/build_id_cache.h"
 
 namespace sonde {
@@ -25,6 +27,15 @@ struct CacheBlock {
   std::vector<std::string> definitions;
 };
 
+/// Whether its probes are called what probes may be called; another tool may have written it.
+bool has_plain_names(const CacheBlock& block) {
+  if (block.head.starts_with('%')) return !sdt_cache_names(block.head).empty();
+  return std::ranges::all_of(block.definitions, [](const std::string& definition) {
+    Result<ListedProbe> probe = parse_listed_probe(definition);
+    return !probe || (is_plain_name(probe->event.system) && is_plain_name(probe->event.name));
+  });
+}
+
 std::vector<CacheBlock> cache_blocks(std::string_view text) {
   std::vector<CacheBlock> blocks;
   for (std::string_view line : split(text, '\n')) {
@@ -34,6 +45,7 @@ std::vector<CacheBlock> cache_blocks(std::string_view text) {
     else if (!blocks.empty())
       blocks.back().definitions.emplace_back(line);
   }
+  std::erase_if(blocks, [](const CacheBlock& block) { return !has_plain_names(block); });
   return blocks;
 }
 
@@ -120,6 +132,8 @@ Result<> keep_in_probe_cache(const std::string& buildid_dir, const RequestedProb
   if (probes.empty() || probes.front().place.in_kernel())
     return fail(ErrorCode::kUnsupported,
                 "--cache keeps probes of programs and libraries: name one with -x");
+  for (const NamedProbe& probe : probes)
+    TRY(check_definition(probe.event.system, probe.event.name, probe.place));
   const std::string& object = probes.front().place.object;
   ElfFile elf = TRY(ElfFile::open(object));
   if (elf.build_id().empty())

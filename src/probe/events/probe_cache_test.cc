@@ -29,6 +29,16 @@ TEST(ProbeCache, ARequestIsKeptOnceBesideOthers) {
             "#f x\np:probe_app/f /app:0x1 x=%di:s64\n");
 }
 
+TEST(ProbeCache, WhatAnotherToolWroteWithHostileNamesIsGoneAtTheNextChange) {
+  std::string text =
+      "%sdt_pro$(touch X):go=go\np:sdt_pro$(touch X)/go /app:0x9\n"
+      "#x=f\np:probe_`id`/x /app:0x1\n"
+      "%sdt_app:go=go\np:sdt_app/go /app:0x9\n"
+      "%sdt_app:\x1b]0;=y\n";
+  EXPECT_EQ(with_cached_probe(text, "a=f", {in_app("a", 2)}),
+            "%sdt_app:go=go\np:sdt_app/go /app:0x9\n#a=f\np:probe_app/a /app:0x2\n");
+}
+
 TEST(ProbeCache, NoCacheIsEmpty) {
   EXPECT_TRUE(read_probe_cache("").empty());
   EXPECT_TRUE(read_probe_cache("/nowhere").empty());

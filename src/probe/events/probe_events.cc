@@ -141,6 +141,8 @@ Result<std::vector<TracepointName>> ProbeEvents::names() const {
 
 Result<> ProbeEvents::add(const std::vector<NamedProbe>& probes, int namespace_pid) const {
   TRY(check_mounted());
+  for (const NamedProbe& probe : probes)
+    TRY(check_definition(probe.event.system, probe.event.name, probe.place));
   DeferredSignals signals;
   Result<> result;
   size_t made = 0;

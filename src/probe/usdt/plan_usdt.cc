@@ -32,15 +32,26 @@ ProbePlan cached_plan(const CachedProbe& cached) {
   return plan;
 }
 
-/// Adds the file's USDT probes that match, and the names of the others.
+struct FoundProbes {
+  std::vector<ProbePlan> plans;
+  std::vector<std::string> others;     // names that do not match
+  std::vector<std::string> not_plain;  // names that match, but that no event can have
+  std::string their_object;            // of the first of those
+};
+
 void look_into(const RequestedProbe& request, const ElfFile& elf, const std::string& path,
-               std::vector<ProbePlan>& plans, std::vector<std::string>& others) {
+               FoundProbes& found) {
   std::string provider = request.sdt_provider.empty() ? "*" : request.sdt_provider;
   for (SdtProbe& probe : find_sdt_probes(elf, path, "*", "*")) {
-    if (glob_match(provider, probe.provider) && glob_match(request.sdt_name, probe.name))
-      plans.push_back(usdt_plan(std::move(probe)));
-    else
-      others.push_back(fmt::format("sdt_{}:{}", probe.provider, probe.name));
+    bool matches = glob_match(provider, probe.provider) && glob_match(request.sdt_name, probe.name);
+    if (matches && probe.has_plain_name()) {
+      found.plans.push_back(usdt_plan(std::move(probe)));
+    } else if (matches) {
+      if (found.not_plain.empty()) found.their_object = path;
+      found.not_plain.push_back(probe.event_name());
+    } else if (probe.has_plain_name()) {
+      found.others.push_back(probe.event_name());
+    }
   }
 }
 
@@ -52,8 +63,8 @@ bool selects_cached(const RequestedProbe& request, const CachedProbe& cached) {
 }  // namespace
 
 Result<std::vector<ProbePlan>> plan_usdt(const RequestedProbe& request, const UsdtSearch& search) {
-  std::vector<ProbePlan> plans;
-  std::vector<std::string> others;
+  FoundProbes found;
+  std::vector<ProbePlan>& plans = found.plans;
   std::string shown = request.sdt_provider.empty()
                           ? fmt::format("%{}", request.sdt_name)
                           : fmt::format("sdt_{}:{}", request.sdt_provider, request.sdt_name);
@@ -63,7 +74,7 @@ Result<std::vector<ProbePlan>> plan_usdt(const RequestedProbe& request, const Us
       plans.push_back(cached_plan(cached));
   if (!search.object.empty()) {
     ElfFile elf = TRY(ElfFile::open(search.file.empty() ? search.object : search.file));
-    look_into(request, elf, search.object, plans, others);
+    look_into(request, elf, search.object, found);
   } else {
     std::vector<std::string> done;
     for (const SdtCacheEntry& entry : read_sdt_cache(search.buildid_dir)) {
@@ -74,11 +85,16 @@ Result<std::vector<ProbePlan>> plan_usdt(const RequestedProbe& request, const Us
         continue;
       done.push_back(entry.object);
       if (Result<ElfFile> elf = ElfFile::open(entry.object))
-        look_into(request, *elf, entry.object, plans, others);
+        look_into(request, *elf, entry.object, found);
     }
   }
+  if (!found.not_plain.empty()) {
+    Error error = names_not_plain(found.their_object, found.not_plain);
+    if (plans.empty()) return std::unexpected(std::move(error));
+    plans.front().notes.push_back(std::move(error.message));
+  }
   if (!plans.empty()) return plans;
-  std::string nearest = did_you_mean(nearest_names(shown, others));
+  std::string nearest = did_you_mean(nearest_names(shown, found.others));
   std::ranges::replace(nearest, '\n', ' ');
   if (search.object.empty())
     return fail(ErrorCode::kNotFound,

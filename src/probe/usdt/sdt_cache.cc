@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/file.h"
+#include "base/foreign/plain_name.h"
 #include "base/text.h"
 #include "elf/elf_file.h"
 
@@ -12,12 +13,8 @@ namespace sonde {
 namespace {
 
 std::vector<std::string> probe_names(const std::string& path) {
-  std::vector<std::string> names;
   Result<std::string> text = read_file(path, size_t{1} << 24);
-  if (!text) return names;
-  for (std::string_view line : split(*text, '\n'))
-    if (line.starts_with('%')) names.emplace_back(line.substr(1, line.find('=') - 1));
-  return names;
+  return text ? sdt_cache_names(*text) : std::vector<std::string>();
 }
 
 /// "../../usr/lib/libc.so.6/0123…" as "/usr/lib/libc.so.6".
@@ -32,6 +29,16 @@ auto order(const SdtCacheEntry& entry) {
 }
 
 }  // namespace
+
+std::vector<std::string> sdt_cache_names(std::string_view text) {
+  std::vector<std::string> names;
+  for (std::string_view line : split(text, '\n')) {
+    if (!line.starts_with('%')) continue;
+    std::string_view name = line.substr(1, line.find('=') - 1);
+    if (is_plain_name(name) && !name.ends_with(':')) names.emplace_back(name);
+  }
+  return names;
+}
 
 std::vector<SdtCacheEntry> read_sdt_cache(const std::string& buildid_dir) {
   namespace fs = std::filesystem;

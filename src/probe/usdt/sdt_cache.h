@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "event/pmu/event_catalog.h"
@@ -16,6 +17,9 @@ struct SdtCacheEntry {
   std::string object;    // the object's path when it was added
 };
 
+/// The names in a file `probes`. Other tools and earlier versions wrote what a program called its
+/// probes: a name that is not plain, or names no event, is not one.
+[[nodiscard]] std::vector<std::string> sdt_cache_names(std::string_view text);
 /// All of them, sorted by name, then build id. An object that has several probes of the same name
 /// is listed once. Empty if there is no such cache.
 [[nodiscard]] std::vector<SdtCacheEntry> read_sdt_cache(const std::string& buildid_dir);

@@ -24,6 +24,13 @@ TEST(SdtCache, ProbesOfOneNameAreToldApartByTheirObjects) {
                           "sdt_x:go@/usr/lib/libb.so(99aabbccddee)", "sdt_x:stop"));
 }
 
+TEST(SdtCache, HostileNamesThatAreInAFileAreNotRead) {
+  EXPECT_THAT(sdt_cache_names("%sdt_a:go=go\np:sdt_a/go /a:0x1\n%sdt_pro$(touch X):na=na\n"
+                              "%sdt_a:`id`=x\n%sdt_a:*=x\n%sdt_a:b c=x\n%\n%=\n%sdt_a:e\x1b[2J=x\n"
+                              "#sdt_a:f=f\n%sdt_a:=zz()=x\n%sdt_a:g"),
+              ElementsAre("sdt_a:go", "sdt_a:g"));
+}
+
 TEST(SdtCache, NoCacheHasNoProbes) {
   EXPECT_THAT(read_sdt_cache("/nowhere"), IsEmpty());
 }

@@ -15,6 +15,7 @@ std::string sdt_cache_text(const std::string& file, const std::string& path) {
   if (!elf) return text;
   for (const SdtProbe& probe : find_sdt_probes(*elf, path, "*", "*")) {
     std::string group = "sdt_" + probe.provider;
+    if (!probe.has_plain_name() || !check_definition(group, probe.name, probe.place)) continue;
     text += fmt::format("%{}:{}={}\n{}\n", group, probe.name, probe.name,
                         probe_definition(group, probe.name, probe.place));
   }
