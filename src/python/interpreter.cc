@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/foreign/found_code.h"
 #include "python/context_module.h"
 #include "python/helper_modules.h"
 
@@ -25,6 +26,8 @@ void set_arguments(const InterpreterSetup& setup) {
   py().PySys_SetObject("argv", argv.get());
   std::error_code ignored;
   std::filesystem::path real = std::filesystem::canonical(setup.script, ignored);
+  // A script in /tmp would import whatever anybody has put beside it under the name of a module.
+  if (is_open_to_all(real.parent_path())) return;
   if (PyObject* path = py().PySys_GetObject("path"); path != nullptr)
     py().PyList_Insert(path, 0, path_object(real.parent_path().string()).get());
 }

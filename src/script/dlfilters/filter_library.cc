@@ -1,11 +1,14 @@
 #include "script/dlfilters/filter_library.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
+#include "base/file.h"
+#include "base/foreign/found_code.h"
 #include "script/dlfilters/foreign_call.h"
 
 namespace sonde {
@@ -23,8 +26,8 @@ std::string found_file(std::string_view name, const std::string& exec_path) {
 }
 
 /// Loading runs the object's constructors.
-void* open_library(const std::string& path, int flags) {
-  ForeignCall call(path, "its initialization");
+void* open_library(const std::string& path, int flags, const std::string& shown) {
+  ForeignCall call(shown, "its initialization");
   return ::dlopen(path.c_str(), flags);
 }
 
@@ -40,7 +43,10 @@ std::string why_not_loaded(const std::string& path) {
   return text.starts_with(path) ? text : fmt::format("{}: {}", path, text);
 }
 
-void list_directory(const std::string& directory, std::vector<FilterDescription>& filters) {
+/// `opened`: stays open as long as its objects are loaded, because the dynamic linker knows them by
+/// the numbers of their descriptors.
+void list_directory(const std::string& directory, std::vector<Fd>& opened,
+                    std::vector<FilterDescription>& filters) {
   std::vector<std::string> files;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored))
@@ -49,7 +55,16 @@ void list_directory(const std::string& directory, std::vector<FilterDescription>
   for (const std::string& file : files) {
     std::string path = directory;
     path.append("/").append(file);
-    void* library = open_library(path, RTLD_LAZY | RTLD_LOCAL);
+    // Nobody asked for this one by its name.
+    Fd found(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    if (!found.valid()) continue;
+    if (!is_only_ours(found.get())) {
+      filters.push_back({file, "(not loaded: others can have written it)", ""});
+      continue;
+    }
+    std::string checked = fmt::format("/proc/self/fd/{}", found.get());
+    opened.push_back(std::move(found));
+    void* library = open_library(checked, RTLD_LAZY | RTLD_LOCAL, path);
     if (library == nullptr) continue;
     const char* (*describe)(const char**) = nullptr;
     look_up(library, "filter_description", describe);
@@ -67,7 +82,7 @@ void list_directory(const std::string& directory, std::vector<FilterDescription>
 
 Result<FilterLibrary> FilterLibrary::load(std::string_view name, const std::string& exec_path) {
   std::string path = found_file(name, exec_path);
-  void* handle = open_library(path, RTLD_NOW | RTLD_LOCAL);
+  void* handle = open_library(path, RTLD_NOW | RTLD_LOCAL, path);
   if (handle == nullptr)
     return fail(ErrorCode::kNotFound,
                 "{}: --dlfilter needs a shared object (gcc -shared -fPIC -o NAME.so NAME.c); "
@@ -104,8 +119,9 @@ FilterLibrary::~FilterLibrary() {
 
 std::vector<FilterDescription> list_filters(const std::string& exec_path) {
   std::vector<FilterDescription> filters;
-  list_directory(".", filters);
-  list_directory(exec_path + "/dlfilters", filters);
+  std::vector<Fd> opened;
+  list_directory(".", opened, filters);
+  list_directory(exec_path + "/dlfilters", opened, filters);
   return filters;
 }
 

@@ -51,7 +51,8 @@ struct FilterDescription {
   std::string details;  // may have several lines; empty: none
 };
 /// The filters with a description in the current directory and in `exec_path`/dlfilters, each
-/// sorted by name. Loads every one.
+/// sorted by name. Loads every one that nobody but root and this user can have written, and names
+/// the others: constructors run as soon as an object is loaded.
 std::vector<FilterDescription> list_filters(const std::string& exec_path);
 
 }  // namespace sonde

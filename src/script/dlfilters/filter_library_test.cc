@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
 
 #include "script/dlfilters/foreign_call.h"
 
@@ -36,6 +39,22 @@ TEST(FilterLibrary, RejectsAnObjectWithoutTheFunctions) {
 
 TEST(FilterLibrary, ListsNothingWhereThereIsNothing) {
   EXPECT_TRUE(list_filters("/nowhere").empty());
+}
+
+TEST(FilterLibrary, ListsWithoutLoadingWhatOthersCanHaveWritten) {
+  std::string pattern = testing::TempDir() + "filtersXXXXXX";
+  std::filesystem::path root = ::mkdtemp(pattern.data());
+  std::filesystem::create_directory(root / "dlfilters");
+  std::filesystem::path planted = root / "dlfilters/planted.so", fifo = root / "dlfilters/waits.so";
+  std::ofstream(planted) << "not loaded";
+  std::filesystem::permissions(planted, std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0644), 0);
+  std::vector<FilterDescription> filters = list_filters(root);
+  ASSERT_EQ(filters.size(), 2U);
+  for (const FilterDescription& filter : filters)
+    EXPECT_NE(filter.line.find("not loaded"), std::string::npos) << filter.file;
+  std::filesystem::remove_all(root);
 }
 
 void crash_in_foreign_code() {
