@@ -38,17 +38,18 @@ def format_text(name, number, fields, print_fmt='"of a test"'):
 
 
 def sized(text, how="<Q"):
-    return struct.pack(how, len(text)) + text.encode()
+    data = text.encode()
+    return struct.pack(how, len(data)) + data
 
 
-def tracing_data(events, prints=None):
+def tracing_data(events, prints=None, names=None):
     """The format in which trace.dat files begin (trace-cmd.dat(5)); `events`: name -> (id, fields), `prints`: name -> print
-    format."""
+    format, `names`: name -> the system and event that stand here for it."""
     data = b"\x17\x08\x44tracing" + b"0.6\0" + bytes([0, 8]) + struct.pack("<I", 4096)
     data += b"header_page\0" + sized(HEADER_PAGE) + b"header_event\0" + sized(HEADER_EVENT) + struct.pack("<I", 0)
     systems = {}
     for name, (number, fields) in events.items():
-        system, _, own = name.partition(":")
+        system, own = (names or {}).get(name) or name.split(":", 1)
         systems.setdefault(system, []).append(format_text(own, number, fields, (prints or {}).get(name, '"of a test"')))
     data += struct.pack("<I", len(systems))
     for system, texts in systems.items():
@@ -57,16 +58,16 @@ def tracing_data(events, prints=None):
 
 
 class Recording:
-    """`events`: name -> [(C type, field)], `prints`: name -> print format. With `stacks`, samples may have call chains: lists of
-    addresses, innermost first."""
+    """`events`: name -> [(C type, field)], `prints`: name -> print format, `names`: name -> (system, event) in the tracing data. With
+    `stacks`, samples may have call chains: lists of addresses, innermost first."""
 
-    def __init__(self, events, stacks=False, prints=None):
+    def __init__(self, events, stacks=False, prints=None, names=None):
         self.events = {name: (FIRST_ID + i, fields) for i, (name, fields) in enumerate(events.items())}
         self.stacks = stacks
         kinds = "IP|TID|TIME|CPU|RAW|IDENTIFIER" + ("|CALLCHAIN" if stacks else "")
         self.lines = [f"event : name = {name}, id = {{ {number} }}, type = 2, config = {number:#x}, sample_period = 1, "
                       f"sample_type = {kinds}, sample_id_all = 1" for name, (number, _) in self.events.items()]
-        self.lines.append("feature TRACING_DATA: hex:" + tracing_data(self.events, prints).hex())
+        self.lines.append("feature TRACING_DATA: hex:" + tracing_data(self.events, prints, names).hex())
 
     def name(self, tid, name, pid=None):
         self.lines.append(f'COMM pid={pid or tid} tid={tid} comm="{name}" time=1 cpu=0 event=0')

@@ -1,9 +1,11 @@
 #include "python/script_template.h"
 
 #include <algorithm>
-#include <cctype>
+#include <set>
 
+#include "base/foreign/code_text.h"
 #include "event/print_fmt/print_fmt.h"
+#include "python/handler_names.h"
 #include "replay/fields/trace_formats.h"
 
 namespace sonde::python {
@@ -62,41 +64,73 @@ def process_event(event):
     print_callchain(event["callchain"])
 )py";
 
-/// A parameter may not be a word of the language, nor have the name of another one.
-std::string parameter(std::string_view field) {
-  static constexpr std::string_view kTaken[] = {"False",    "None",
-                                                "True",     "and",
-                                                "as",       "assert",
-                                                "async",    "await",
-                                                "break",    "class",
-                                                "continue", "def",
-                                                "del",      "elif",
-                                                "else",     "except",
-                                                "finally",  "for",
-                                                "from",     "global",
-                                                "if",       "import",
-                                                "in",       "is",
-                                                "lambda",   "nonlocal",
-                                                "not",      "or",
-                                                "pass",     "raise",
-                                                "return",   "try",
-                                                "while",    "with",
-                                                "yield",    "event_name",
-                                                "context",  "perf_sample_dict"};
-  std::string name(field);
-  for (char& c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-  if (std::ranges::find(kTaken, name) != std::ranges::end(kTaken)) name += '_';
-  return name;
-}
+/// What a parameter may not be called: words of the language, the other parameters, and what a
+/// handler calls.
+constexpr std::string_view kTaken[] = {"False",
+                                       "None",
+                                       "True",
+                                       "__debug__",
+                                       "and",
+                                       "as",
+                                       "assert",
+                                       "async",
+                                       "await",
+                                       "break",
+                                       "class",
+                                       "continue",
+                                       "def",
+                                       "del",
+                                       "elif",
+                                       "else",
+                                       "except",
+                                       "finally",
+                                       "for",
+                                       "from",
+                                       "global",
+                                       "if",
+                                       "import",
+                                       "in",
+                                       "is",
+                                       "lambda",
+                                       "nonlocal",
+                                       "not",
+                                       "or",
+                                       "pass",
+                                       "raise",
+                                       "return",
+                                       "try",
+                                       "while",
+                                       "with",
+                                       "yield",
+                                       "event_name",
+                                       "context",
+                                       "common_cpu",
+                                       "common_secs",
+                                       "common_nsecs",
+                                       "common_pid",
+                                       "common_comm",
+                                       "common_callchain",
+                                       "perf_sample_dict",
+                                       "print",
+                                       "print_header",
+                                       "print_callchain",
+                                       "flag_str",
+                                       "symbol_str"};
 
 /// How a field is shown: by the names that the event's print format has for it, or its value.
-std::string shown(const TracepointField& field, const std::string& handler,
-                  const std::vector<ValueNames>& names) {
+std::string shown(const TracepointField& field, const std::string& parameter,
+                  const std::string& handler, const std::vector<ValueNames>& names) {
   auto known = std::ranges::find(names, field.name, &ValueNames::field);
-  if (known == names.end() || known->entries.empty()) return parameter(field.name);
-  return fmt::format("{}(\"{}\", \"{}\", {})", known->are_flags ? "flag_str" : "symbol_str",
-                     handler, field.name, parameter(field.name));
+  if (known == names.end() || known->entries.empty()) return parameter;
+  return fmt::format("{}({}, {}, {})", known->are_flags ? "flag_str" : "symbol_str",
+                     python_literal(handler), python_literal(field.name), parameter);
+}
+
+/// A name in a format of the operator %.
+std::string in_format(std::string_view name) {
+  std::string text;
+  for (char c : name) text += c == '%' ? "%%" : std::string(1, c);
+  return text;
 }
 
 /// Appends words separated by commas, broken before column 100.
@@ -115,18 +149,18 @@ void append_list(std::string& out, const std::vector<std::string>& words, size_t
   }
 }
 
-void append_handler(const TracepointFormat& format, std::string& out) {
-  std::string handler = fmt::format("{}__{}", format.system(), format.name());
+void append_handler(const TracepointFormat& format, const std::string& handler, std::string& out) {
   std::vector<ValueNames> names = PrintProgram::compile(format, {}).value_names(format);
   std::vector<std::string> parameters = {"event_name",  "context",         "common_cpu",
                                          "common_secs", "common_nsecs",    "common_pid",
                                          "common_comm", "common_callchain"};
+  Identifiers own(kTaken);
   std::vector<std::string> values;
   std::string text;
   for (const TracepointField& field : format.fields()) {
-    parameters.push_back(parameter(field.name));
-    values.push_back(shown(field, handler, names));
-    text += fmt::format("{}{}=%s", text.empty() ? "" : " ", field.name);
+    parameters.push_back(own.add(field.name));
+    values.push_back(shown(field, parameters.back(), handler, names));
+    text += fmt::format("{}{}=%s", text.empty() ? "" : " ", in_format(field.name));
   }
   parameters.emplace_back("perf_sample_dict");
   std::string start = fmt::format("def {}(", handler);
@@ -138,7 +172,7 @@ void append_handler(const TracepointFormat& format, std::string& out) {
   if (values.empty()) {
     out += "    print()\n";
   } else {
-    out += fmt::format("    print(\"{}\" % (\n        ", text);
+    out += fmt::format("    print({} % (\n        ", python_literal(text));
     append_list(out, values, 8);
     out += ",))\n";  // one value alone must be a tuple of one, too
   }
@@ -150,7 +184,11 @@ void append_handler(const TracepointFormat& format, std::string& out) {
 std::string script_template(const std::vector<const TracepointFormat*>& formats,
                             bool has_other_events) {
   std::string out(kStart);
-  for (const TracepointFormat* format : formats) append_handler(*format, out);
+  std::vector<std::string> handlers = handler_names(formats);
+  std::set<std::string_view> written;
+  for (size_t i = 0; i < formats.size(); ++i)
+    if (formats[i] != nullptr && written.insert(handlers[i]).second)
+      append_handler(*formats[i], handlers[i], out);
   if (has_other_events) out += kProcessEvent;
   out += kEnd;
   return out;
@@ -158,16 +196,11 @@ std::string script_template(const std::vector<const TracepointFormat*>& formats,
 
 std::string script_template(const FileScan& recording) {
   TraceFormats formats(recording.events(), recording.features());
-  std::vector<const TracepointFormat*> known;
-  bool has_others = false;
-  for (size_t i = 0; i < recording.events().size(); ++i) {
-    const TracepointFormat* format = formats.of(EventId(i));
-    if (format == nullptr)
-      has_others = true;
-    else if (std::ranges::none_of(known, [&](const auto* k) { return k->id() == format->id(); }))
-      known.push_back(format);
-  }
-  return script_template(known, has_others);
+  std::vector<const TracepointFormat*> of_events;
+  for (size_t i = 0; i < recording.events().size(); ++i)
+    of_events.push_back(formats.of(EventId(i)));
+  bool has_others = std::ranges::find(of_events, nullptr) != of_events.end();
+  return script_template(of_events, has_others);
 }
 
 }  // namespace sonde::python

@@ -1,7 +1,8 @@
 #include "python/stat_rounds.h"
 
-#include <algorithm>
 #include <string>
+
+#include "python/handler_names.h"
 
 namespace sonde::python {
 namespace {
@@ -74,8 +75,7 @@ Result<> StatRounds::end_round(uint64_t time) {
 }
 
 Result<> StatRounds::call(uint32_t event, int cpu, int thread, uint64_t time, const Count& count) {
-  std::string name = "stat__" + session_.events()[EventId(size_t{event})].name;
-  std::ranges::replace(name, ':', '_');
+  std::string name = stat_handler_name(session_.events()[EventId(size_t{event})].name);
   std::vector<PyRef> arguments;
   arguments.push_back(signed_object(cpu));
   arguments.push_back(signed_object(thread));

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "event/print_fmt/field_format.h"
+#include "python/handler_names.h"
 #include "replay/fields/trace_texts.h"
 
 namespace sonde::python {
@@ -41,15 +42,18 @@ void TracepointCalls::prepare(const EventTable& events, const Features& features
   events_.clear();
   formats_.clear();
   const TraceFormats& formats = formats_.emplace_back(events, features);
+  std::vector<const TracepointFormat*> of_events;
+  for (size_t i = 0; i < events.size(); ++i) of_events.push_back(formats.of(EventId(i)));
+  std::vector<std::string> handlers = handler_names(of_events);
   for (size_t i = 0; i < events.size(); ++i) {
     Event& event = events_.emplace_back();
-    event.format = formats.of(EventId(i));
+    event.format = of_events[i];
+    event.name_text = std::move(handlers[i]);
     if (event.format != nullptr) prepare(event);
   }
 }
 
 void TracepointCalls::prepare(Event& event) {
-  event.name_text = fmt::format("{}__{}", event.format->system(), event.format->name());
   event.name = text_object(event.name_text);
   event.handler = interpreter_.handler(event.name_text.c_str());
   event.has_own_handler = static_cast<bool>(event.handler);

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/foreign/code_text.h"
 #include "base/utf8.h"
 #include "event/print_fmt/field_format.h"
 #include "export/recordings/ctf_number.h"
@@ -50,19 +51,15 @@ constexpr SampleField kSampleFields[] = {
 };
 
 /// Reserved words of the metadata language get a leading "_", which readers strip.
-std::string identifier(std::string_view name) {
+std::string identifier(Identifiers& scope, std::string_view name) {
   static constexpr std::string_view kKeywords[] = {
-      "align",    "callsite", "char",   "clock",         "const",   "double",    "enum",
-      "env",      "event",    "float",  "int",           "integer", "long",      "short",
-      "signed",   "stream",   "string", "struct",        "trace",   "typealias", "typedef",
-      "unsigned", "variant",  "void",   "floating_point"};
+      "align",          "callsite",  "char",     "clock",     "const",   "double",
+      "enum",           "env",       "event",    "float",     "int",     "integer",
+      "long",           "short",     "signed",   "stream",    "string",  "struct",
+      "trace",          "typealias", "typedef",  "unsigned",  "variant", "void",
+      "floating_point", "_Bool",     "_Complex", "_Imaginary"};
   bool is_keyword = std::ranges::find(kKeywords, name) != std::end(kKeywords);
-  std::string made(is_keyword ? "_" : "");
-  for (char c : name) {
-    bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    made += is_plain ? c : '_';
-  }
-  return made;
+  return scope.add((is_keyword ? "_" : "") + std::string(name));
 }
 
 /// As a string literal of the metadata.
@@ -87,12 +84,14 @@ class CtfEvent {
 
   [[nodiscard]] std::string declaration() const {
     std::string text;
-    auto add = [&](std::string_view type, std::string_view name) {
-      text += fmt::format("\t\t{} {};\n", type, name);
+    Identifiers scope;
+    auto add = [&](std::string_view type, std::string_view wanted, std::string_view after = "") {
+      text += fmt::format("\t\t{} {}{};\n", type, identifier(scope, wanted), after);
     };
     auto add_sequence = [&](const CtfNumber& type, std::string_view name, std::string_view length) {
-      add(kLength.text(), length);
-      add(type.text(), fmt::format("{}[{}]", name, length));
+      std::string counted = identifier(scope, length);
+      text += fmt::format("\t\t{} {};\n", kLength.text(), counted);
+      add(type.text(), name, fmt::format("[{}]", counted));
     };
     for (const SampleField& field : kSampleFields)
       if ((sample_type_ & field.sample_type) != 0) add(field.type.text(), field.name);
@@ -100,13 +99,13 @@ class CtfEvent {
     if (is_bpf_output_) add_sequence(kWord, "raw_data", "raw_len");
     if (format_ == nullptr) return text;
     for (const TracepointField& field : format_->all_fields()) {
-      std::string name = identifier(field.name);
+      const std::string& name = field.name;
       if (field.is_string)
         add("string { encoding = UTF8; }", name);
       else if (has_own_length(field))
         add_sequence(type_of(field), name, name + "_size");
       else if (field.is_array)
-        add(type_of(field).text(), fmt::format("{}[{}]", name, elements_of(field, field.size)));
+        add(type_of(field).text(), name, fmt::format("[{}]", elements_of(field, field.size)));
       else
         add(type_of(field).text(), name);
     }
