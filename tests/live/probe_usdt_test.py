@@ -119,6 +119,20 @@ class ProbeUsdtTest(OwnDirectoryTest):
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertIn("nosuch", done.stderr)
 
+    def test_a_name_that_no_event_can_have_is_refused(self):
+        hostile = r"na`touch PWN`\033]0;x"
+        (self.path / "hostile.c").write_text(USDT_NOTE + f'int main(void) {{ NOTE("{hostile}", "0", ""); NOTE("plain", "0", ""); return 0; }}\n'
+                                             .replace("\\033", "\\\\033"))
+        subprocess.run(["gcc", "-o", "hostile", "hostile.c"], cwd=self.path, check=True)
+        program = str(self.path / "hostile")
+        refused = self.run_tool(SONDE, "record", "-o", "none.data", "-e", f"sdt_app:na*@{program}", "--", "true", status=129).stderr
+        self.assertEqual(len([line for line in refused.splitlines() if "na`touch PWN`" in line]), 1, refused)
+        self.assertIn(r"'sdt_app:na`touch PWN`\x1b]0;x' cannot be an event", refused)
+        self.assertFalse((self.path / "none.data").exists())
+        # A glob takes the others.
+        done = self.run_tool(SONDE, "record", "-o", "plain.data", "-e", f"sdt_app:*@{program}", "--", program)
+        self.assertEqual(self.run_tool(SONDE, "script", "-i", "plain.data", "-F", "event").stdout.split(), ["sdt_app:plain:"], done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
