@@ -1,6 +1,5 @@
 #include "base/file.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,25 +7,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/files/regular_file.h"
+
 namespace sonde {
 namespace {
 
-ErrorCode code_of(int error) {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-    case ESRCH:
-      return ErrorCode::kNotFound;
-    case EACCES:
-    case EPERM:
-      return ErrorCode::kPermission;
-    default:
-      return ErrorCode::kIo;
-  }
-}
-
 std::unexpected<Error> failed_to(std::string_view verb, const std::string& name, int error) {
-  return fail(code_of(error), "failed to {} {}: {}", verb, name, std::strerror(error));
+  return fail(error_code_of(error), "failed to {} {}: {}", verb, name, std::strerror(error));
 }
 
 }  // namespace
@@ -45,15 +32,14 @@ void Fd::reset() {
 }
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return failed_to("open", path, errno);
+  Fd fd = TRY(open_regular(path));
   return map(fd.get(), path);
 }
 
 Result<MappedFile> MappedFile::map(int fd, const std::string& name) {
   struct stat status{};
   if (::fstat(fd, &status) != 0) return failed_to("open", name, errno);
-  if (S_ISDIR(status.st_mode)) return failed_to("read", name, EISDIR);
+  TRY(check_regular(status, name));
   MappedFile file;
   file.size_ = static_cast<size_t>(status.st_size);
   if (file.size_ == 0) return file;
@@ -92,8 +78,7 @@ void MappedFile::unmap() {
 }
 
 Result<std::string> read_file(const std::string& path, size_t limit) {
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return failed_to("open", path, errno);
+  Fd fd = TRY(open_regular(path));
   return read_all(fd.get(), path, limit);
 }
 
@@ -103,6 +88,10 @@ Result<std::string> read_all(int fd, const std::string& name, size_t limit) {
   // If the size is known, growing need not copy. The sizes of /proc and /sys files are 0.
   struct stat status{};
   bool has_size = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+  // Before that much of it is read: it may consist of holes. Files of /sys claim a page.
+  constexpr size_t kLargestPage = 64 * 1024;
+  if (has_size && static_cast<size_t>(status.st_size) > std::max(limit, kLargestPage))
+    return fail(ErrorCode::kCorrupt, "{} is larger than {} bytes", name, limit);
   if (has_size)
     text.reserve(std::min(static_cast<size_t>(status.st_size), limit) + kFirstChunkSize);
   size_t chunk = kFirstChunkSize;

@@ -30,7 +30,7 @@ class Fd {
 /// process while it is mapped is not supported.
 class MappedFile {
  public:
-  /// Errors name the path and the reason ("failed to open X: No such file or directory").
+  /// Regular files only. "failed to open X: No such file or directory" (files/regular_file.h).
   static Result<MappedFile> open(const std::string& path);
   static Result<MappedFile> map(int fd, const std::string& name);
   MappedFile() = default;
@@ -52,8 +52,8 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-/// The whole content of a file of any kind (also /proc and /sys, whose stat sizes are wrong), at
-/// most `limit` bytes.
+/// The whole content of a regular file (/proc and /sys, too, whose stat sizes are wrong), at most
+/// `limit` bytes. For pipes there is read_stream (base/files/regular_file.h).
 Result<std::string> read_file(const std::string& path, size_t limit = size_t{1} << 30);
 
 /// Reads `fd` to its end.

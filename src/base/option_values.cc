@@ -2,14 +2,14 @@
 
 #include <cstdlib>
 
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/text.h"
 
 namespace sonde {
 namespace {
 
 Result<std::vector<std::string>> words_of_file(const std::string& path) {
-  std::string text = TRY(read_file(path));
+  std::string text = TRY(read_stream(path));
   std::vector<std::string> words;
   for (std::string_view line : split(text, '\n')) {
     line = trim(line);

@@ -29,7 +29,10 @@ Overloaded(Visitors...) -> Overloaded<Visitors...>;
 Result<> load_config(Env& env) {
   for (const std::string& path : config_files(env)) {
     Result<std::string> text = read_file(path);
-    if (text) TRY(env.config.parse(*text, path));  // most people have none
+    if (text)
+      TRY(env.config.parse(*text, path));
+    else if (text.error().code == ErrorCode::kCorrupt)  // most people have none
+      return std::unexpected(std::move(text).error());
   }
   return {};
 }

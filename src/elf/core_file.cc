@@ -1,10 +1,11 @@
 #include "elf/core_file.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+
+#include "base/files/regular_file.h"
 
 namespace sonde {
 namespace {
@@ -12,17 +13,11 @@ namespace {
 constexpr int kMaxSegments = 4096;
 constexpr uint64_t kMaxAtOnce = uint64_t{64} << 20;
 
-ErrorCode code_of(int error) {
-  if (error == ENOENT) return ErrorCode::kNotFound;
-  return error == EACCES || error == EPERM ? ErrorCode::kPermission : ErrorCode::kIo;
-}
-
 }  // namespace
 
 Result<CoreFile> CoreFile::open(const std::string& path) {
   CoreFile core;
-  core.fd_ = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!core.fd_.valid()) return fail(code_of(errno), "{}: {}", path, std::strerror(errno));
+  core.fd_ = TRY(open_regular(path));
   constexpr unsigned char kClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
   Header& header = core.header_;
   if (!core.read(&header, sizeof header, 0) ||

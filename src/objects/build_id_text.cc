@@ -1,6 +1,6 @@
 #include "objects/build_id_text.h"
 
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/text.h"
 
 namespace sonde {
@@ -20,7 +20,7 @@ std::optional<std::string> build_id_of_digits(std::string_view digits) {
 
 Result<std::vector<std::string>> read_build_ids(const std::string& file) {
   std::vector<std::string> ids;
-  std::string text = TRY(read_file(file));
+  std::string text = TRY(read_stream(file));
   for (std::string_view line : split(text, '\n')) {
     line = trim(line);
     if (line.empty()) continue;

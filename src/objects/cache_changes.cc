@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <set>
 
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/text.h"
 #include "capture/synthesis/kernel_copy.h"
 #include "elf/build_id.h"
@@ -36,7 +36,7 @@ bool is_recording(const TargetFile& file) {
 std::string reachable_debug_file(std::string_view build_id, pid_t pid) {
   std::string path = debug_file_of(build_id);
   std::string inside = pid > 0 ? fmt::format("/proc/{}/root{}", pid, path) : path;
-  return ::access(inside.c_str(), R_OK) == 0 ? inside : std::string();
+  return open_regular(inside) ? inside : std::string();
 }
 
 /// What a recording says about its objects; build ids that only its mappings carry come from the

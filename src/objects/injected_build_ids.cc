@@ -1,6 +1,6 @@
 #include "objects/injected_build_ids.h"
 
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/text.h"
 #include "capture/recorders/record_scan.h"
 #include "capture/synthesis/object_build_id.h"
@@ -65,7 +65,7 @@ Result<KnownBuildIds> parse_known_build_ids(std::string_view text) {
   std::string content(text);
   char separator = ',';
   if (text.starts_with(kFile)) {
-    content = TRY(read_file(std::string(text.substr(kFile.size()))));
+    content = TRY(read_stream(std::string(text.substr(kFile.size()))));
     separator = '\n';
   }
   KnownBuildIds known;

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/text.h"
 #include "stacks/byte_chunks.h"
 #include "stacks/folded_reader.h"
@@ -71,6 +71,10 @@ class ProfileOpener {
   Result<StackProfile> open(const std::string& path) {
     if (path == "-") return from(Pieces(pieces_of_descriptor(env_.in_fd, kStdin), kStdin));
     if (is_directory(path)) return from_recording(path, options_);
+    if (!status_of_regular(path)) {
+      Fd stream = TRY(open_stream(path));
+      return from(Pieces(pieces_of_descriptor(stream.get(), path), path));
+    }
     MappedFile file = TRY(MappedFile::open(path));
     std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.size());
     if (is_recording(content)) return from_recording(path, options_);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/files/regular_file.h"
 #include "disasm/disassembler.h"
 #include "store/proc_maps.h"
 
@@ -104,11 +105,11 @@ Result<> CodeImage::check_unchanged(const CodeMapping& mapping, uint64_t start, 
     return refuse_code(start, "was generated at run time");
   if (mapping.writable) return refuse_code(start, "can modify itself");
   std::string path = fmt::format("/proc/{}/root{}", pid_, mapping.path);
-  Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return refuse_code(start, fmt::format("is of a missing file, {}", path));
+  Result<Fd> file = open_regular(path);
+  if (!file) return refuse_code(start, fmt::format("is of a missing file, {}", path));
   std::vector<std::byte> stored(page.bytes.size());
   auto offset = static_cast<off_t>(start - mapping.start + mapping.offset);
-  ssize_t got = ::pread(file.get(), stored.data(), stored.size(), offset);
+  ssize_t got = ::pread(file->get(), stored.data(), stored.size(), offset);
   for (size_t i = 0; i < static_cast<size_t>(std::max<ssize_t>(got, 0)); ++i) {
     constexpr std::byte kBreakpoint{0xcc};
     if (page.bytes[i] == stored[i]) continue;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "store/tar_format.h"
 
 namespace sonde {
@@ -169,9 +169,10 @@ Result<ArchiveWriter> ArchiveWriter::create(const std::string& path, Compression
 }
 
 Result<> ArchiveWriter::add_file(const std::string& name, const std::string& from) {
-  MappedFile file = TRY(MappedFile::open(from));
+  Fd fd = TRY(open_regular(from));
+  MappedFile file = TRY(MappedFile::map(fd.get(), from));
   struct stat status{};
-  if (::stat(from.c_str(), &status) != 0)
+  if (::fstat(fd.get(), &status) != 0)
     return fail(ErrorCode::kNotFound, "{}: {}", from, std::strerror(errno));
   TarMember member{.name = name, .mode = status.st_mode & 0777, .size = file.size()};
   member.modified_s = status.st_mtime;

@@ -1,13 +1,12 @@
 #include "store/mapped_object.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/text.h"
 #include "store/file_copy.h"
 #include "store/proc_maps.h"
@@ -112,9 +111,8 @@ std::string foreign_root(const std::string& proc, uint32_t pid) {
 }
 
 bool is_file_of(const std::string& path, uint64_t inode) {
-  struct stat status{};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-         (inode == 0 || status.st_ino == inode);
+  auto status = status_of_regular(path);
+  return status && (inode == 0 || status->st_ino == inode);
 }
 
 std::vector<WayToObject> ways_to(const MappedObject& object, const std::string& proc) {

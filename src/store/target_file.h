@@ -17,7 +17,12 @@ struct TargetFile {
   std::string path;  // the process's name for it, links followed
 };
 
-/// `pid` 0: as we see it. Fails with kNotFound for a missing process or file, and kPermission.
+/// `pid` 0: as we see it, or as the process does that the path names (base/files/process_root.h).
+/// Fails with kNotFound for a missing process or file, and kPermission.
 Result<TargetFile> open_target_file(const std::string& path, pid_t pid);
+
+/// The same file by a path without symbolic links ("/proc/PID/root/…" stays there), to be looked up
+/// once more by the kernel; `path` itself if there is no such file.
+[[nodiscard]] std::string without_links(const std::string& path);
 
 }  // namespace sonde

@@ -1,10 +1,6 @@
 #include "symbol/guest_kernel.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
+#include "base/files/process_root.h"
 #include "base/text.h"
 #include "machine/machine.h"
 #include "symbol/elf_symbols.h"
@@ -31,17 +27,9 @@ std::unexpected<Error> cannot_open(const std::string& path, int error) {
               path, std::strerror(error));
 }
 
-/// The text of a regular file, opened already: nothing that never ends, or waits for a writer.
-Result<std::string> read_regular(Fd fd, const std::string& path) {
-  if (!fd.valid()) return cannot_open(path, errno);
-  struct stat status{};
-  if (::fstat(fd.get(), &status) != 0) return cannot_open(path, errno);
-  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kCorrupt, "{}: not a regular file", path);
-  return read_all(fd.get(), path, kMostBytes);
-}
-
+/// Regular files only: nothing that never ends, or waits for a writer.
 Result<std::string> read_named(const std::string& path) {
-  return read_regular(Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), path);
+  return read_file(path, kMostBytes);
 }
 
 /// Fills in where the kernel is. False if the list does not say.
@@ -130,13 +118,9 @@ GuestSymbols symbols_of_image(const std::string& path, std::string_view referenc
 }  // namespace
 
 Result<std::string> read_guest_file(const std::string& root, const std::string& name) {
-  Fd directory(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!directory.valid()) return cannot_open(root, errno);
-  struct open_how how{};
-  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  long fd = ::syscall(SYS_openat2, directory.get(), name.c_str(), &how, sizeof how);
-  return read_regular(Fd(static_cast<int>(fd)), root + "/" + name);
+  ProcessRoot guest = TRY(ProcessRoot::at(root));
+  Fd file = TRY(guest.open_regular(name));
+  return read_all(file.get(), root + "/" + name, kMostBytes);
 }
 
 std::string guest_root(const GuestFiles& files, uint32_t pid) {

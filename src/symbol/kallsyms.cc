@@ -1,7 +1,6 @@
 #include "symbol/kallsyms.h"
 
 #include <elf.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/text.h"
 #include "symbol/kallsyms_lines.h"
 
@@ -152,27 +151,32 @@ Result<Kallsyms> Kallsyms::read(const std::string& path) {
 }
 
 Kallsyms Kallsyms::parse(std::string text) {
-  Kallsyms kallsyms;
-  auto storage = std::make_unique<NameStorageOf<std::string>>(std::move(text));
-  kallsyms.text_ = storage->value();
-  kallsyms.storage_ = std::move(storage);
+  Kallsyms kallsyms = of_text(std::move(text));
   kallsyms.parse_all();
   return kallsyms;
 }
 
 /// perf's copies are files and can be mapped; the kernel's own list has no size and must be read.
 Result<Kallsyms> Kallsyms::open(const std::string& path) {
+  auto status = status_of_regular(path);
+  if (!status || status->st_size == 0) return of_text(TRY(read_file(path)));
   Kallsyms kallsyms;
-  struct stat status{};
-  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
-    auto storage = std::make_unique<NameStorageOf<std::string>>(TRY(read_file(path)));
-    kallsyms.text_ = storage->value();
-    kallsyms.storage_ = std::move(storage);
-  } else {
-    auto storage = std::make_unique<NameStorageOf<MappedFile>>(TRY(MappedFile::open(path)));
-    kallsyms.text_ = as_text(storage->value().bytes());
-    kallsyms.storage_ = std::move(storage);
-  }
+  auto storage = std::make_unique<NameStorageOf<MappedFile>>(TRY(MappedFile::open(path)));
+  kallsyms.text_ = as_text(storage->value().bytes());
+  kallsyms.storage_ = std::move(storage);
+  return kallsyms;
+}
+
+Result<Kallsyms> Kallsyms::open_named(const std::string& path) {
+  if (status_of_regular(path)) return open(path);
+  return of_text(TRY(read_stream(path)));
+}
+
+Kallsyms Kallsyms::of_text(std::string text) {
+  Kallsyms kallsyms;
+  auto storage = std::make_unique<NameStorageOf<std::string>>(std::move(text));
+  kallsyms.text_ = storage->value();
+  kallsyms.storage_ = std::move(storage);
   return kallsyms;
 }
 

@@ -33,6 +33,8 @@ class Kallsyms {
   static Kallsyms parse(std::string text);
   /// Only the text: the table has no symbols yet.
   static Result<Kallsyms> open(const std::string& path);
+  /// The same for a path that the user names: it may be a pipe.
+  static Result<Kallsyms> open_named(const std::string& path);
   void parse_all();
   /// Fills the table with exactly those symbols that contain one of these addresses (in any order),
   /// identical to those of the full table.
@@ -63,6 +65,7 @@ class Kallsyms {
 
  private:
   static constexpr size_t kMinLineLength = 6;  // "0 T a\n"
+  static Kallsyms of_text(std::string text);
   void finish(SymbolTableBuilder builder);
 
   SymbolTable table_;

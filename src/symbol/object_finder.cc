@@ -2,11 +2,11 @@
 
 #include <elf.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/files/regular_file.h"
 #include "base/text.h"
 #include "elf/build_id.h"
 #include "store/mapped_object.h"
@@ -19,10 +19,8 @@ namespace {
 
 using Verdict = Candidate::Verdict;
 
-/// Regular files only: opening a pipe or a device could block or do worse.
 bool is_regular_file(const std::string& path) {
-  struct stat status{};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  return status_of_regular(path).has_value();
 }
 
 /// Whether the file contains the code itself: separate debug files keep only the headers of code

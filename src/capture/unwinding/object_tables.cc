@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <elf.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -18,6 +17,7 @@
 #include <system_error>
 
 #include "base/clock.h"
+#include "base/files/regular_file.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "capture/synthesis/object_build_id.h"
@@ -124,9 +124,9 @@ void be_urgent() {
 /// "#!/usr/bin/python3 -u": the program that runs a script.
 std::string interpreter_of(const std::string& script) {
   constexpr size_t kMostBytes = 256;
-  Fd fd(::open(script.c_str(), O_RDONLY | O_CLOEXEC));
+  Result<Fd> fd = open_regular(script);
   char begin[kMostBytes];
-  ssize_t size = fd.valid() ? ::read(fd.get(), begin, sizeof begin) : 0;
+  ssize_t size = fd ? ::read(fd->get(), begin, sizeof begin) : 0;
   std::string_view text(begin, static_cast<size_t>(std::max<ssize_t>(size, 0)));
   if (!text.starts_with("#!")) return {};
   text = trim(text.substr(2, text.find('\n') - 2));

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/sys.h"
 #include "cli/command.h"
 #include "perfdata/text/format.h"
@@ -37,7 +37,7 @@ class Assemble final : public Command {
       return 0;
     }
     std::string text = TRY(arguments[0] == "-" ? read_all(env.in_fd, "standard input", kTextLimit)
-                                               : read_file(arguments[0], kTextLimit));
+                                               : read_stream(arguments[0], kTextLimit));
     auto bytes = assemble(text);
     if (!bytes) return fail(bytes.error().code, "{}: {}", arguments[0], bytes.error());
     return write(env, arguments[1], *bytes);

@@ -79,7 +79,11 @@ Settings are read from /etc/perfconfig and then from ~/.perfconfig, which takes 
 
   static Result<Config> read(const std::string& path) {
     Config config;
-    if (Result<std::string> text = read_file(path)) TRY(config.parse(*text, path));
+    Result<std::string> text = read_file(path);
+    if (text)
+      TRY(config.parse(*text, path));
+    else if (text.error().code == ErrorCode::kCorrupt)
+      return std::unexpected(std::move(text).error());
     return config;
   }
 

@@ -3,7 +3,7 @@
 
 #include "analysis/latencies/latency_text.h"
 #include "analysis/latencies/session_latencies.h"
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/output_file.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -89,6 +89,7 @@ commands.)");
     if (!options_.input || *options_.input == "-") return false;
     struct stat status{};
     if (::stat(options_.input->c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return true;
+    if (S_ISFIFO(status.st_mode)) return false;
     MappedFile file = TRY(MappedFile::open(*options_.input));
     std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.size());
     return format_of(text) == ProfileFormat::kRecording;
@@ -98,6 +99,8 @@ commands.)");
 
   Result<view::HeatMap> of_text(Env& env) {
     std::string path = options_.input.value_or("-");
+    if (path != "-" && !status_of_regular(path))
+      return of_lines(TRY(read_stream(path, kMaxLatencyTextSize)), path);
     if (path != "-") {
       MappedFile file = TRY(MappedFile::open(path));
       return of_lines({reinterpret_cast<const char*>(file.bytes().data()), file.size()}, path);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/output_file.h"
 #include "export/pictures/flame_files.h"
 #include "export/pictures/flame_svg.h"
@@ -119,7 +119,7 @@ void FlameDrawing::describe_difference(const StackProfile& before, const StackPr
 
 Result<> FlameDrawing::read_side_files() {
   if (!how_.attributes_file.empty()) {
-    std::string text = TRY(read_file(how_.attributes_file));
+    std::string text = TRY(read_stream(how_.attributes_file));
     options_.attributes = TRY(parse_name_attributes(text, how_.attributes_file));
   }
   if (!how_.keep_colors) return {};

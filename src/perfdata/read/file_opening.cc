@@ -1,11 +1,13 @@
 #include "perfdata/read/file_opening.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+
+#include "base/files/regular_file.h"
 
 namespace sonde {
 namespace {
@@ -28,16 +30,27 @@ void read_feature_sections(const FeatureTable& table, Bytes file, ByteOrder orde
   }
 }
 
+/// The names of recordings that commands look for if none is given. Where anybody can create files,
+/// they may lead to anything.
+bool is_usual_name(std::string_view path) {
+  constexpr std::string_view kUsual[] = {"perf.data", "perf.data.old", "perf.data.guest",
+                                         "perf.data.host", "perf.data.kvm"};
+  return std::ranges::find(kUsual, path) != std::end(kUsual);
+}
+
 }  // namespace
 
-Result<OpenedFile> open_recording_file(const std::string& path, bool force) {
-  OpenedFile opened{.fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC))};
-  if (!opened.fd.valid()) {
-    int error = errno;
-    bool absent = error == ENOENT;
-    return fail(absent ? ErrorCode::kNotFound : ErrorCode::kPermission, "failed to open {}: {}{}",
-                path, std::strerror(error), absent ? "  (try 'perf record' first)" : "");
+Result<OpenedFile> open_recording_file(const std::string& path, bool force, bool is_named) {
+  Result<Fd> fd = is_named && !is_usual_name(path) ? open_stream(path) : open_regular(path);
+  if (!fd) {
+    Error error = std::move(fd).error();
+    if (error.message.ends_with(std::strerror(ENOENT)))
+      error.message += "  (try 'perf record' first)";
+    else if (error.code != ErrorCode::kCorrupt)
+      error.code = ErrorCode::kPermission;
+    return std::unexpected(std::move(error));
   }
+  OpenedFile opened{.fd = std::move(*fd)};
   if (::fstat(opened.fd.get(), &opened.status) != 0)
     return fail(ErrorCode::kIo, "failed to open {}: {}", path, std::strerror(errno));
   if (S_ISREG(opened.status.st_mode) && !force) TRY(check_owner(opened.status, path));

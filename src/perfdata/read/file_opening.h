@@ -18,8 +18,8 @@ struct OpenedFile {
   struct stat status{};
 };
 /// Errors name the path, the reason and a remedy. Regular files must belong to the user or to root
-/// unless `force` is set.
-Result<OpenedFile> open_recording_file(const std::string& path, bool force);
+/// unless `force` is set. `is_named`: the user gave the path, which may lead to a pipe.
+Result<OpenedFile> open_recording_file(const std::string& path, bool force, bool is_named = true);
 
 /// The position of the records in a file.
 struct FileData {

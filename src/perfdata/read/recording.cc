@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/text.h"
 #include "perfdata/header/file_header.h"
 #include "perfdata/read/file_opening.h"
@@ -25,7 +25,7 @@ struct Recording::State {
 
   Result<> open_path(const std::string& path, const OpenOptions& options);
   Result<> open_directory(const std::string& path, const OpenOptions& options);
-  Result<> map_file(const std::string& path, const OpenOptions& options);
+  Result<> map_file(const std::string& path, const OpenOptions& options, bool is_named = true);
   Result<> read_descriptor(int fd, const std::string& name, const OpenOptions& options);
   Result<> read_main(Bytes file, const std::string& name);
   void read_file(const FileHeader& header, Bytes file);
@@ -99,9 +99,9 @@ Result<> Recording::State::open_path(const std::string& path, const OpenOptions&
 
 Result<> Recording::State::open_directory(const std::string& path, const OpenOptions& options) {
   facts.is_directory = true;
-  TRY(map_file(path + "/data", options));
+  TRY(map_file(path + "/data", options, false));
   std::string symbols = path + "/kcore_dir/kallsyms";
-  if (::access(symbols.c_str(), R_OK) == 0) facts.kernel_symbols = std::move(symbols);
+  if (open_regular(symbols)) facts.kernel_symbols = std::move(symbols);
   for (uint32_t number : stream_numbers(path)) {
     files.push_back(TRY(MappedFile::open(fmt::format("{}/data.{}", path, number))));
     read_stream(files.back().bytes(), {}, number + 1);
@@ -109,8 +109,9 @@ Result<> Recording::State::open_directory(const std::string& path, const OpenOpt
   return {};
 }
 
-Result<> Recording::State::map_file(const std::string& path, const OpenOptions& options) {
-  OpenedFile opened = TRY(open_recording_file(path, options.force));
+Result<> Recording::State::map_file(const std::string& path, const OpenOptions& options,
+                                    bool is_named) {
+  OpenedFile opened = TRY(open_recording_file(path, options.force, is_named));
   const struct stat& status = opened.status;
   facts.modified_ns = status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec;
   if (!S_ISREG(status.st_mode)) return read_descriptor(opened.fd.get(), path, options);

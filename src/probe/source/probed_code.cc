@@ -1,24 +1,21 @@
 #include "probe/source/probed_code.h"
 
 #include <elf.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <climits>
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <utility>
 
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/text.h"
 #include "elf/build_id.h"
 #include "probe/source/debug_code.h"
 #include "probe/source/kernel_types.h"
 #include "store/mapped_object.h"
+#include "store/target_file.h"
 #include "symbol/debug_package.h"
 #include "symbol/demangle.h"
 #include "symbol/source/source_lines.h"
@@ -27,13 +24,7 @@ namespace sonde {
 namespace {
 
 bool is_file(const std::string& path) {
-  struct stat status{};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-}
-
-std::string real_path(const std::string& path) {
-  char resolved[PATH_MAX];
-  return ::realpath(path.c_str(), resolved) != nullptr ? resolved : path;
+  return status_of_regular(path).has_value();
 }
 
 std::string release_of_this_kernel() {
@@ -52,7 +43,7 @@ std::string find_executable(const ProbeTarget& target, const CodeSearch& search)
     root = foreign_root("/proc", static_cast<uint32_t>(target.namespace_pid));
   const std::string& name = target.executable;
   auto try_path = [&](const std::string& path) {
-    return is_file(search.finder.symfs + root + path) ? real_path(root + path) : std::string();
+    return is_file(search.finder.symfs + root + path) ? without_links(root + path) : std::string();
   };
   if (std::string found = try_path(name); !found.empty() || name.contains('/')) return found;
   for (std::string_view directory : split(search.path, ':'))

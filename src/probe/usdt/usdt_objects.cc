@@ -5,12 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/text.h"
 #include "probe/usdt/library_search.h"
 #include "probe/usdt/sdt_cache.h"
+#include "store/mapped_object.h"
+#include "store/target_file.h"
 
 namespace sonde {
 namespace {
@@ -26,14 +27,16 @@ std::vector<std::string> mapped_objects(std::string_view pid) {
   std::vector<std::string> paths;
   Result<std::string> maps = read_file(fmt::format("/proc/{}/maps", pid));
   if (!maps) return paths;
+  std::string root = foreign_root("/proc", static_cast<uint32_t>(parse_number(pid).value_or(0)));
   for (std::string_view line : split(*maps, '\n')) {
     size_t blank = line.find(' '), slash = line.find('/');
     if (slash == std::string_view::npos || line.substr(blank + 3, 1) != "x") continue;
     std::string path(line.substr(slash));
-    // A process in another mount namespace has its own files.
-    std::string inside = fmt::format("/proc/{}/root{}", pid, path);
-    std::error_code error;
-    bool same = std::filesystem::equivalent(inside, path, error);
+    // A process in another mount namespace has its own files, and some of ours.
+    std::string inside = root + path;
+    auto theirs = status_of_regular(inside), ours = status_of_regular(path);
+    if (!theirs) continue;
+    bool same = ours && theirs->st_dev == ours->st_dev && theirs->st_ino == ours->st_ino;
     paths.push_back(same ? path : inside);
   }
   return paths;
@@ -57,10 +60,9 @@ namespace {
 class ObjectList {
  public:
   void add(const std::string& path) {
-    std::error_code error;
-    std::string real = std::filesystem::canonical(path, error).string();
-    if (!error && std::ranges::find(objects_, real) == objects_.end())
-      objects_.push_back(std::move(real));
+    if (!status_of_regular(path)) return;
+    std::string real = without_links(path);
+    if (std::ranges::find(objects_, real) == objects_.end()) objects_.push_back(std::move(real));
   }
   void add_program(const UsdtScope& scope) {
     if (std::string program = find_program(scope.program, scope.path); !program.empty()) {

@@ -1,9 +1,11 @@
 #include "report/browser/browser.h"
 
+#include <unistd.h>
+
 #include <filesystem>
-#include <fstream>
 
 #include "analysis/sampling/sampling_gaps.h"
+#include "base/files/regular_file.h"
 #include "base/text.h"
 #include "perfdata/dump/header_text.h"
 #include "render/table_text.h"
@@ -488,7 +490,8 @@ class ReportPage final : public tui::Page {
     for (const auto& entry : std::filesystem::directory_iterator(".", error)) {
       if (!entry.is_regular_file(error)) continue;
       char magic[8] = {};
-      std::ifstream(entry.path()).read(magic, sizeof magic);
+      Result<Fd> file = open_regular(entry.path());
+      if (!file || ::pread(file->get(), magic, sizeof magic, 0) != sizeof magic) continue;
       std::string_view first(magic, sizeof magic);
       if (first == "PERFILE2" || first == "2ELIFREP") found.push_back(entry.path().filename());
     }

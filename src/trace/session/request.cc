@@ -1,13 +1,12 @@
 #include "trace/session/request.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/text.h"
 #include "capture/rings/ring_buffer.h"
 #include "capture/synthesis/synthesis_cgroup.h"
@@ -40,8 +39,8 @@ void set_calls(const CallFilter& choice, TraceRequest& request) {
 bool is_32_bit_program(const std::string& path) {
   constexpr std::string_view kElf32 = "\177ELF\1";
   std::array<char, kElf32.size()> begin{};
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  return fd.valid() && ::read(fd.get(), begin.data(), begin.size()) == ssize_t{begin.size()} &&
+  Result<Fd> fd = open_regular(path);
+  return fd && ::read(fd->get(), begin.data(), begin.size()) == ssize_t{begin.size()} &&
          std::string_view(begin.data(), begin.size()) == kElf32;
 }
 
