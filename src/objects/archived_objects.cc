@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <set>
 
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/text.h"
 #include "elf/build_id.h"
 #include "objects/build_id_text.h"
@@ -16,6 +17,7 @@
 #include "store/build_id_cache.h"
 #include "store/bundle.h"
 #include "store/mapped_object.h"
+#include "store/process_file.h"
 #include "symbol/object_finder.h"
 #include "symbol/own_vdso.h"
 #include "symbol/perf_map.h"
@@ -94,10 +96,13 @@ class ObjectSearch {
       case DsoKind::kFile:
         return add_file(dso);
       case DsoKind::kJit:
-        return add_by_path(dso.path, here(perf_map_paths(static_cast<pid_t>(dso.pid))));
+        return add_written(
+            dso, here(perf_map_paths(static_cast<pid_t>(dso.pid))),
+            [](const auto& path, pid_t pid) { return open_process_file(path, pid); });
       case DsoKind::kJitDump:
-        return add_by_path(dso.path,
-                           here({fmt::format("/proc/{}/root{}", dso.pid, dso.path), dso.path}));
+        return add_written(
+            dso, here({fmt::format("/proc/{}/root{}", dso.pid, dso.path), dso.path}),
+            [](const auto& path, pid_t pid) { return open_mapped_process_file(path, pid); });
       case DsoKind::kModule:  // its symbols are among the kernel's
       case DsoKind::kVsyscall:
       case DsoKind::kNoSymbols:
@@ -199,6 +204,21 @@ class ObjectSearch {
       found_.missing.push_back(path);
   }
 
+  using Opener = std::function<Result<Fd>(const std::string&, pid_t)>;
+  /// What a process wrote, if it can be believed. It stays open: its name may lead elsewhere later.
+  void add_written(const Dso& dso, const std::vector<std::string>& places, const Opener& open) {
+    auto pid = static_cast<pid_t>(dso.pid);
+    std::vector<std::string> opened;
+    if (options_.for_bundle)
+      for (const std::string& place : places)
+        if (Result<Fd> file = open(place, pid)) {
+          opened.push_back(fmt::format("/proc/self/fd/{}", file->get()));
+          found_.held.push_back(std::move(*file));
+          break;
+        }
+    add_by_path(dso.path, std::move(opened));
+  }
+
   void keep(ArchivedObject object) {
     if (object.files.empty() && object.content.empty())
       found_.missing.push_back(std::move(object.path));
@@ -214,6 +234,17 @@ class ObjectSearch {
   ArchivedObjects found_;
 };
 
+/// Opens the file of an object for the archive, unless its path leads to something else by now.
+Result<Fd> open_checked(const std::string& name, const std::string& file,
+                        std::string_view build_id) {
+  Fd fd = TRY(open_regular(file));
+  if (name != "elf" && name != "debug") return fd;
+  ElfFile elf = TRY(ElfFile::open(fmt::format("/proc/self/fd/{}", fd.get())));
+  if (name == "elf" && !build_id.empty() && !same_build_id(elf.build_id(), build_id))
+    return fail(ErrorCode::kNotFound, "{} is no longer the object that was recorded", file);
+  return fd;
+}
+
 Result<> put_object(const ArchivedObject& object, ArchiveWriter& archive,
                     std::vector<std::string>& unreadable) {
   std::string id = to_hex(object.build_id);
@@ -226,10 +257,11 @@ Result<> put_object(const ArchivedObject& object, ArchiveWriter& archive,
     return archive.add_bytes(fmt::format("{}/{}", directory, cached_name(object.path)),
                              as_bytes(object.content));
   for (const auto& [name, file] : object.files) {
-    Result<> added = archive.add_file(fmt::format("{}/{}", directory, name), file);
-    if (added) continue;
-    if (is_file(file)) return added;  // it is the archive that cannot be written
-    unreadable.push_back(object.path);
+    if (Result<Fd> fd = open_checked(name, file, object.build_id))
+      TRY(archive.add_file(fmt::format("{}/{}", directory, name),
+                           fmt::format("/proc/self/fd/{}", fd->get())));
+    else
+      unreadable.push_back(object.path);
   }
   return {};
 }
@@ -256,11 +288,15 @@ Result<std::vector<std::string>> put_objects(const ArchivedObjects& all, bool wi
   std::vector<std::string> missing = all.missing;
   for (const ArchivedObject& object : all.objects) TRY(put_object(object, archive, missing));
   if (!with_paths) return missing;
+  // A program's file was found by its path, and may have been replaced; what is open already was
+  // checked.
   for (const auto& [path, file] : all.by_path)
-    if (Result<> added = archive.add_file("files" + path, file); !added) {
-      if (is_file(file)) return std::unexpected(added.error());
+    if (Result<Fd> fd =
+            open_checked(file.starts_with("/proc/self/fd/") ? "" : "elf", file, std::string_view());
+        fd)
+      TRY(archive.add_file("files" + path, fmt::format("/proc/self/fd/{}", fd->get())));
+    else
       missing.push_back(path);
-    }
   return missing;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "store/archive_writer.h"
 
 namespace sonde {
@@ -24,6 +25,7 @@ struct ArchivedObjects {
   std::vector<ArchivedObject> objects;
   std::vector<std::pair<std::string, std::string>> by_path;  // path, present location
   std::vector<std::string> missing;                          // paths
+  std::vector<Fd> held;                                      // of present locations that are open
 };
 
 struct ArchiveOptions {

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "base/file.h"
+#include "base/files/process_root.h"
 #include "base/sys.h"
 #include "perfdata/records/record_encoder.h"
 #include "symbol/jit_image.h"
@@ -19,15 +19,39 @@ std::string directory_of(const std::string& path) {
   return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
 }
 
-/// Writes a new file, never through a link that somebody else put there: dumps are in /tmp.
-Result<> write_image(const std::string& path, const std::vector<std::byte>& bytes, Env& env) {
-  ::unlink(path.c_str());
-  constexpr mode_t kMode = 0644;
-  auto fd = env.sys.open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, kMode);
-  if (!fd) return fail(ErrorCode::kIo, "failed to open {}: {}", path, std::strerror(fd.error()));
-  Fd file(*fd);
-  return write_all(file.get(), path, bytes);
-}
+/// Writes new files beside a dump, which may be in /tmp: never through a link that somebody else
+/// put there, and only where the dump's owner may.
+class ImageFolder {
+ public:
+  static Result<ImageFolder> open(const FoundJitDump& dump) {
+    ImageFolder folder;
+    folder.shown_ = directory_of(dump.path);
+    folder.owner_ = dump.owner;
+    folder.fd_ = TRY(open_directory_of(dump.path));
+    return folder;
+  }
+
+  [[nodiscard]] Result<> write(const std::string& name, const std::vector<std::byte>& bytes,
+                               Env& env) const {
+    std::string shown = shown_ + name;
+    std::string path = fmt::format("/proc/self/fd/{}/{}", fd_.get(), name);
+    RightsOf rights(owner_);
+    if (!rights.valid())
+      return fail(ErrorCode::kPermission, "failed to open {}: cannot take the rights of user {}",
+                  shown, owner_.uid);
+    ::unlink(path.c_str());
+    constexpr mode_t kMode = 0644;
+    auto fd = env.sys.open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, kMode);
+    if (!fd) return fail(ErrorCode::kIo, "failed to open {}: {}", shown, std::strerror(fd.error()));
+    Fd file(*fd);
+    return write_all(file.get(), shown, bytes);
+  }
+
+ private:
+  std::string shown_;
+  ProcessOwner owner_;
+  Fd fd_;
+};
 
 }  // namespace
 
@@ -74,10 +98,10 @@ Result<> InjectedCode::take(const MmapRecord& record, const FoundJitDump& found,
     return fmt::format("jitted-{}-{}.so", dump.header().pid, code.index);
   };
   std::string inside = directory_of(std::string(record.path));  // as the process sees it
-  std::string here = directory_of(found.path);
+  ImageFolder here = TRY(ImageFolder::open(found));
   for (const JitDump::Code& code : dump.codes()) {
     JitImage image = make_jit_image(dump, code);
-    TRY(write_image(here + name_of(code), image.bytes, env));
+    TRY(here.write(name_of(code), image.bytes, env));
     build_ids_.push_back({.misc = abi::kMiscUser,
                           .pid = -1,
                           .build_id = std::move(image.build_id),

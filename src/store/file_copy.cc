@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/file.h"
+#include "base/files/process_root.h"
 
 namespace sonde {
 namespace {
@@ -58,11 +58,10 @@ bool copied_by_kernel(int from, int to, uint64_t size) {
 }
 
 Result<> copy(const std::string& from, const std::string& to) {
-  Fd source(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
+  Fd source = TRY(open_regular(from));
   struct stat status{};
-  if (!source.valid() || ::fstat(source.get(), &status) != 0)
+  if (::fstat(source.get(), &status) != 0)
     return fail(ErrorCode::kIo, "failed to open {}: {}", from, std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kIo, "{} is not a file", from);
   NewFile file(to, S_IRUSR | S_IWUSR | (status.st_mode & S_IXUSR));
   TRY(file.opened());
   if (!copied_by_kernel(source.get(), file.fd(), static_cast<uint64_t>(status.st_size))) {
@@ -90,10 +89,13 @@ Result<> write_whole(const std::string& path, Bytes bytes) {
 }
 
 Result<> link_or_copy(const std::string& from, const std::string& to) {
-  struct stat status{};
-  bool plain = ::stat(from.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-  // Links in /proc (a descriptor, a mapped file) are followed to the file itself.
-  if (plain && ::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) == 0)
+  auto status = status_of_regular(from);
+  // The owner of a linked file could change it here later, and pays for it as long as it is kept.
+  bool is_safe = status && (status->st_uid == 0 || status->st_uid == ::geteuid());
+  // Links in /proc (a descriptor, a mapped file) are followed to the file itself; what is in the
+  // root of another process is only copied, because it was not opened yet.
+  if (is_safe && !path_in_root(from) &&
+      ::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) == 0)
     return {};
   return copy(from, to);
 }

@@ -105,20 +105,24 @@ DsoSymbols DsoSymbolLoader::load_file(const Dso& dso, std::string_view name_part
 DsoSymbols DsoSymbolLoader::load_jit(const Dso& dso) const {
   DsoSymbols loaded;
   loaded.source = fmt::format("no map of generated code: {} is missing", dso.path);
-  std::vector<std::string> paths;
-  if (options_.path_trust != PathTrust::kNone) {
-    paths = perf_map_paths(static_cast<pid_t>(dso.pid));
-    if (paths.empty()) paths.push_back(dso.path);
+  auto take = [&](Result<PerfMap> map, const std::string& path) {
+    if (map) {
+      loaded.own = std::move(map->table);
+      loaded.source = path;
+      loaded.origin = 'J';
+    } else if (map.error().code == ErrorCode::kCorrupt) {
+      loaded.source = map.error().message;
+    }
+    return map.has_value();
+  };
+  if (options_.bundle != nullptr) {
+    std::string path = options_.bundle->file_at(dso.path);
+    if (take(PerfMap::read(path), path)) return loaded;
   }
-  if (options_.bundle != nullptr) paths.insert(paths.begin(), options_.bundle->file_at(dso.path));
-  for (const std::string& path : paths) {
-    auto map = PerfMap::read(path);
-    if (!map) continue;
-    loaded.own = std::move(map->table);
-    loaded.source = path;
-    loaded.origin = 'J';
-    return loaded;
-  }
+  auto pid = static_cast<pid_t>(dso.pid);
+  if (options_.path_trust != PathTrust::kNone)
+    for (const std::string& path : perf_map_paths(pid))
+      if (take(PerfMap::read_of(pid, path), path)) return loaded;
   loaded.is_missing = true;
   return loaded;
 }
@@ -263,7 +267,7 @@ bool DsoSymbolLoader::is_running_kernel(const Dso& kernel) const {
 /// Returns false if it gives no symbols; the source then says why.
 bool DsoSymbolLoader::read_kallsyms(const std::string& path, const Dso& kernel,
                                     KernelAddresses addresses, std::string_view name_part) {
-  auto read = Kallsyms::open(path);
+  auto read = path == options_.kallsyms ? Kallsyms::open_named(path) : Kallsyms::open(path);
   if (!read) {
     kernel_source_ = read.error().message;
     return false;

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "store/process_file.h"
 #include "symbol/generated_name.h"
 
 namespace sonde {
@@ -60,6 +61,11 @@ PerfMap PerfMap::parse(std::string given) {
 
 Result<PerfMap> PerfMap::read(const std::string& path) {
   return parse(TRY(read_file(path, kMaxMapBytes)));
+}
+
+Result<PerfMap> PerfMap::read_of(pid_t pid, const std::string& path) {
+  Fd file = TRY(open_process_file(path, pid));
+  return parse(TRY(read_all(file.get(), path, kMaxMapBytes)));
 }
 
 std::optional<pid_t> innermost_pid(pid_t pid, const std::string& proc) {

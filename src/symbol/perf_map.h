@@ -22,7 +22,10 @@ struct PerfMap {
   uint64_t bad_lines = 0;  // lines that are not "START SIZE NAME"
 
   static PerfMap parse(std::string text);
+  /// Of a recording that brings its maps along.
   static Result<PerfMap> read(const std::string& path);
+  /// Only a file that can be believed to be of this process (store/process_file.h).
+  static Result<PerfMap> read_of(pid_t pid, const std::string& path);
 };
 
 /// Candidate paths for the map of a process, best first: inside the process's mount namespace under

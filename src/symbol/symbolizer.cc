@@ -225,6 +225,12 @@ constexpr size_t kMaxNamed = 3;
 
 /// Wrong symbols are never shown, but say why there are none.
 void Symbolizer::State::report_missing(std::span<LoadedDso* const> fresh) const {
+  for (const LoadedDso* one : fresh) {
+    bool is_map = machine.dsos()[one->dso].kind == DsoKind::kJit;
+    // Most memory of generated code has no map at all.
+    if (is_map && one->symbols.is_missing && !one->symbols.source.ends_with(" is missing"))
+      losses.add(LossKind::k_bad_symbol_source, 1, one->symbols.source);
+  }
   bool is_foreign = options.path_trust == PathTrust::kNone;
   std::vector<std::string> named;
   size_t count = 0;

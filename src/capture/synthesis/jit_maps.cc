@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "capture/synthesis/jvm_attach.h"
+#include "store/process_file.h"
 
 namespace sonde {
 namespace {
@@ -46,6 +47,16 @@ bool shares_our_files(pid_t pid) {
   return theirs == std::filesystem::read_symlink("/proc/self/ns/mnt", error) && !error;
 }
 
+/// Creates a file that only we can read; nothing if somebody else's is there.
+Fd create_copy(const std::string& path) {
+  struct stat status{};
+  bool is_ours = ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+                 status.st_uid == ::geteuid();
+  if (is_ours) ::unlink(path.c_str());
+  return Fd(::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC,
+                   S_IRUSR | S_IWUSR));
+}
+
 /// A map visible only in the process's mount namespace disappears with the process: copy it here
 /// under the name that readers look for.
 void keep_map(pid_t pid) {
@@ -55,16 +66,16 @@ void keep_map(pid_t pid) {
   if (!inside) return;
   std::string source = fmt::format("/proc/{}/root/tmp/perf-{}.map", pid, *inside);
   std::string copy = fmt::format("/tmp/perf-{}.map", pid);
+  Result<Fd> map = open_process_file(source, pid);
   struct stat status{}, other{};
-  if (::stat(source.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  if (!map || ::fstat(map->get(), &status) != 0) return;
   if (::stat(copy.c_str(), &other) == 0 && other.st_dev == status.st_dev &&
       other.st_ino == status.st_ino)
     return;  // it shares our /tmp
-  auto map = read_file(source, kMaxSize);
-  if (!map) return;
-  ::unlink(copy.c_str());
-  Fd file(::open(copy.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0644));
-  if (file.valid()) (void)write_all(file.get(), copy, as_bytes(*map));
+  auto text = read_all(map->get(), source, kMaxSize);
+  if (!text) return;
+  Fd file = create_copy(copy);
+  if (file.valid()) (void)write_all(file.get(), copy, as_bytes(*text));
 }
 
 }  // namespace

@@ -7,12 +7,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/process_root.h"
 #include "base/text.h"
 
 namespace sonde {
@@ -41,56 +42,104 @@ bool catches_quit(pid_t pid) {
   return mask && (*mask >> (SIGQUIT - 1) & 1) != 0;
 }
 
-/// The file that asks the JVM to listen, for as long as this object exists.
-class AttachRequest {
+/// The folder in which a JVM and those who talk to it meet: /tmp, as the JVM sees it. What is done
+/// there is done as the JVM's user would, and follows no links: other people can write there, too,
+/// and the JVM's user decides what folder it is.
+class MeetingPlace {
  public:
-  explicit AttachRequest(std::string path) : path_(std::move(path)) {}
-  ~AttachRequest() { ::unlink(path_.c_str()); }
-  AttachRequest(const AttachRequest&) = delete;
-  AttachRequest& operator=(const AttachRequest&) = delete;
+  static Result<MeetingPlace> open(pid_t pid) {
+    ProcessRoot root = TRY(ProcessRoot::open(pid));
+    Fd folder = TRY(root.open_directory("/tmp"));
+    return MeetingPlace(pid, std::move(folder), root.owner());
+  }
 
   /// The JVM requires the file to belong to its user.
-  [[nodiscard]] bool place(const struct stat& process) const {
-    ::unlink(path_.c_str());
-    Fd file(::open(path_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0660));
-    if (!file.valid()) return false;
-    (void)!::fchown(file.get(), process.st_uid, process.st_gid);
-    return true;
+  [[nodiscard]] Result<> create(const std::string& name) const {
+    RightsOf rights(owner_);
+    remove_with(rights, name);
+    Fd file(rights.valid() ? ::openat(folder_.get(), name.c_str(),
+                                      O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0660)
+                           : -1);
+    if (file.valid()) return {};
+    return fail(ErrorCode::kPermission, "/proc/{}/root/tmp: {}", pid_, std::strerror(errno));
+  }
+  void remove(const std::string& name) const { remove_with(RightsOf(owner_), name); }
+
+  /// To a socket of the JVM's user, behind which is the JVM.
+  [[nodiscard]] Result<Fd> connect(const std::string& name) const {
+    auto failed = [&](std::string_view why) {
+      return fail(ErrorCode::kNotFound, "/proc/{}/root/tmp/{}: {}", pid_, name, why);
+    };
+    RightsOf rights(owner_);
+    Fd file(rights.valid() ? ::openat(folder_.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)
+                           : -1);
+    struct stat status{};
+    if (!file.valid() || ::fstat(file.get(), &status) != 0) return failed(std::strerror(errno));
+    if (!S_ISSOCK(status.st_mode) || status.st_uid != owner_.uid)
+      return failed("it is not the socket of this virtual machine");
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::string path = fmt::format("/proc/self/fd/{}", file.get());
+    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+    // A hung JVM does not accept connections: then this fails instead of waiting.
+    Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!fd.valid() ||
+        ::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+      return failed(std::strerror(errno));
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    bool is_known = ::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+    if (!is_known || peer.pid != pid_) return failed("another process listens there");
+    return fd;
   }
 
  private:
-  std::string path_;
+  MeetingPlace(pid_t pid, Fd folder, ProcessOwner owner)
+      : pid_(pid), folder_(std::move(folder)), owner_(std::move(owner)) {}
+  void remove_with(const RightsOf& rights, const std::string& name) const {
+    if (rights.valid()) ::unlinkat(folder_.get(), name.c_str(), 0);
+  }
+
+  pid_t pid_;
+  Fd folder_;
+  ProcessOwner owner_;
 };
 
-Result<Fd> connect_to(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path)
-    return fail(ErrorCode::kFailed, "{}: too long for a socket path", path);
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  // A hung JVM does not accept connections: then this fails instead of waiting.
-  Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd.valid() ||
-      ::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
-    return fail(ErrorCode::kNotFound, "{}: {}", path, std::strerror(errno));
-  return fd;
-}
+/// The file that asks the JVM to listen, for as long as this object exists.
+class AttachRequest {
+ public:
+  AttachRequest(const MeetingPlace& place, std::string name)
+      : place_(place), name_(std::move(name)) {}
+  ~AttachRequest() {
+    if (made_) place_.remove(name_);
+  }
+  AttachRequest(const AttachRequest&) = delete;
+  AttachRequest& operator=(const AttachRequest&) = delete;
+
+  [[nodiscard]] Result<> make() {
+    TRY(place_.create(name_));
+    made_ = true;
+    return {};
+  }
+
+ private:
+  const MeetingPlace& place_;
+  std::string name_;
+  bool made_ = false;
+};
 
 /// A connection, after telling the JVM to listen if necessary.
 Result<Fd> attach(pid_t pid) {
   pid_t inside = TRY(pid_inside(pid));
-  std::string tmp = fmt::format("/proc/{}/root/tmp", pid);
-  std::string socket = fmt::format("{}/.java_pid{}", tmp, inside);
-  if (auto connected = connect_to(socket)) return connected;
-  struct stat process{};
-  if (::stat(fmt::format("/proc/{}", pid).c_str(), &process) != 0 || !catches_quit(pid))
-    return fail(ErrorCode::kNotFound, "it is not listening");
-  AttachRequest request(fmt::format("{}/.attach_pid{}", tmp, inside));
-  if (!request.place(process))
-    return fail(ErrorCode::kPermission, "{}: {}", tmp, std::strerror(errno));
+  MeetingPlace place = TRY(MeetingPlace::open(pid));
+  std::string socket = fmt::format(".java_pid{}", inside);
+  if (auto connected = place.connect(socket)) return connected;
+  if (!catches_quit(pid)) return fail(ErrorCode::kNotFound, "it is not listening");
+  AttachRequest request(place, fmt::format(".attach_pid{}", inside));
+  TRY(request.make());
   if (::kill(pid, SIGQUIT) != 0) return fail(ErrorCode::kNotFound, "{}", std::strerror(errno));
   for (auto end = Clock::now() + kPatience; Clock::now() < end;) {
-    if (auto connected = connect_to(socket)) return connected;
+    if (auto connected = place.connect(socket)) return connected;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return fail(ErrorCode::kNotFound, "it does not answer");

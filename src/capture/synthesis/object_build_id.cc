@@ -1,9 +1,9 @@
 #include "capture/synthesis/object_build_id.h"
 
-#include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/auxv.h>
 
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "capture/recorders/record_scan.h"
 #include "elf/build_id.h"
 #include "elf/elf_file.h"
@@ -38,7 +38,6 @@ bool path_will_not_do(const HitObject& object) {
 
 std::string object_file(const HitObject& object) {
   if (object.held_fd >= 0) return fmt::format("/proc/self/fd/{}", object.held_fd);
-  // A device or a pipe would block, or never end: is_file_of requires a regular file.
   for (const WayToObject& way : ways_to(as_mapped(object)))
     if (is_file_of(way.path, object.file.inode)) return way.path;
   return {};
@@ -46,7 +45,13 @@ std::string object_file(const HitObject& object) {
 
 Fd open_object(const HitObject& object) {
   std::string path = object_file(object);
-  return path.empty() ? Fd() : Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (path.empty()) return {};
+  Result<Fd> fd = open_regular(path);
+  struct stat status{};
+  // The path may lead elsewhere by now.
+  bool is_it = fd && ::fstat(fd->get(), &status) == 0 &&
+               (object.file.inode == 0 || status.st_ino == object.file.inode);
+  return is_it ? std::move(*fd) : Fd();
 }
 
 std::optional<std::string> object_build_id(const HitObject& object) {
@@ -56,9 +61,9 @@ std::optional<std::string> object_build_id(const HitObject& object) {
     Result<ElfFile> vdso = ElfFile::view(image, object.path);
     return vdso ? non_empty(vdso->build_id()) : std::nullopt;
   }
-  std::string file = object_file(object);
-  if (file.empty()) return std::nullopt;
-  Result<ElfFile> elf = ElfFile::open(file);
+  Fd file = open_object(object);
+  if (!file.valid()) return std::nullopt;
+  Result<ElfFile> elf = ElfFile::open(fmt::format("/proc/self/fd/{}", file.get()));
   return elf ? non_empty(elf->build_id()) : std::nullopt;
 }
 

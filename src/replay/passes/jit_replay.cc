@@ -1,6 +1,5 @@
 #include "replay/passes/jit_replay.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,25 +7,35 @@
 #include <algorithm>
 #include <ctime>
 
-#include "base/file.h"
+#include "base/files/regular_file.h"
 #include "store/bundle.h"
+#include "store/process_file.h"
 
 namespace sonde {
 namespace {
 
 constexpr size_t kMaxDumpBytes = size_t{4} << 30;
 
-/// The bytes of a file from `from` on; empty if there are none.
-std::string read_tail(const std::string& path, uint64_t from) {
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid() || ::lseek(fd.get(), static_cast<off_t>(from), SEEK_SET) < 0) return {};
-  return read_all(fd.get(), path, kMaxDumpBytes).value_or(std::string());
+/// The bytes of a process's dump from `from` on; empty if there are none.
+std::string read_tail(const std::string& path, uint32_t pid, const std::string& proc,
+                      uint64_t from) {
+  Result<Fd> fd = open_mapped_process_file(path, static_cast<pid_t>(pid), proc);
+  if (!fd || ::lseek(fd->get(), static_cast<off_t>(from), SEEK_SET) < 0) return {};
+  return read_all(fd->get(), path, kMaxDumpBytes).value_or(std::string());
 }
 
-/// A dump that is not a regular file (a pipe, a device) could block us forever.
-bool is_regular(const std::string& path) {
+struct DumpPlace {
+  std::string path;
+  bool is_of_process = false;  // not one that the user brings along
+};
+
+/// Whose rights suffice to put something beside the dump.
+ProcessOwner owner_of_file(const Fd& file, const std::string& path) {
+  if (auto inside = path_in_root(path))
+    if (Result<ProcessRoot> root = ProcessRoot::open(inside->pid)) return root->owner();
   struct stat status{};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  if (::fstat(file.get(), &status) != 0) return {};
+  return {.uid = status.st_uid, .gid = status.st_gid};
 }
 
 /// Whether all samples are timed by the kernel's own clock.
@@ -48,19 +57,29 @@ bool has_jit_dump_clock(const EventTable& events) {
 
 Result<FoundJitDump> find_jit_dump(uint32_t pid, const std::string& path,
                                    const JitDumpOffsets& places) {
-  std::vector<std::string> candidates;
+  std::vector<DumpPlace> candidates;
+  if (places.bundle != nullptr) candidates.push_back({places.bundle->file_at(path)});
   if (places.symfs.empty() && places.trusts_paths)
-    candidates = {fmt::format("{}/{}/root{}", places.proc, pid, path), path};
+    candidates.insert(candidates.end(),
+                      {{fmt::format("{}/{}/root{}", places.proc, pid, path), true}, {path, true}});
   else if (!places.symfs.empty())
-    candidates = {places.symfs + path};
-  if (places.bundle != nullptr) candidates.insert(candidates.begin(), places.bundle->file_at(path));
-  for (std::string& candidate : candidates) {
-    if (!is_regular(candidate)) continue;
-    auto bytes = read_file(candidate, kMaxDumpBytes);
+    candidates.push_back({places.symfs + path});
+  std::optional<Error> refused;
+  for (DumpPlace& candidate : candidates) {
+    Result<Fd> fd =
+        candidate.is_of_process
+            ? open_mapped_process_file(candidate.path, static_cast<pid_t>(pid), places.proc)
+            : open_regular(candidate.path);
+    if (!fd && fd.error().code == ErrorCode::kCorrupt) refused = fd.error();
+    if (!fd) continue;
+    auto bytes = read_all(fd->get(), candidate.path, kMaxDumpBytes);
     if (!bytes) continue;
     JitDump dump = TRY(JitDump::parse(std::move(*bytes)));
-    return FoundJitDump{std::move(candidate), std::move(dump)};
+    ProcessOwner owner = owner_of_file(*fd, candidate.path);
+    return FoundJitDump{std::move(candidate.path), std::move(dump), std::move(owner),
+                        candidate.is_of_process};
   }
+  if (refused) return std::unexpected(std::move(*refused));
   return fail(ErrorCode::kNotFound, "file not found");
 }
 
@@ -85,14 +104,16 @@ void JitReplay::read_dumps(const EventTable& events, LossLedger& losses) {
   next_ = 0;
   for (Dump& dump : dumps_) {
     if (dump.last != nullptr) {
-      std::string more = read_tail(dump.found_at, dump.last->dump().end());
+      std::string more;
+      if (!dump.found_at.empty())
+        more = read_tail(dump.found_at, dump.pid, options_.proc, dump.last->dump().end());
       if (!more.empty())
         add(dump, JitDump::parse_more(dump.last->dump(), std::move(more)), events, losses);
       continue;
     }
     auto found = find_jit_dump(dump.pid, dump.path, options_);
     if (found) {
-      dump.found_at = std::move(found->path);
+      if (found->may_grow) dump.found_at = std::move(found->path);
       add(dump, std::move(found->dump), events, losses);
       continue;
     }

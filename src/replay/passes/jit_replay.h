@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files/process_root.h"
 #include "base/loss.h"
 #include "itrace/trace_input.h"
 #include "machine/machine.h"
@@ -36,6 +37,8 @@ struct JitDumpOffsets {
 struct FoundJitDump {
   std::string path;  // as it can be opened here
   JitDump dump;
+  ProcessOwner owner = {};  // of the file, or of the process in whose root it is
+  bool may_grow = true;     // a bundled one does not
 };
 /// Finds the dump that process `pid` mapped as `path`.
 Result<FoundJitDump> find_jit_dump(uint32_t pid, const std::string& path,
@@ -66,7 +69,7 @@ class JitReplay {
   struct Dump {
     uint32_t pid;
     std::string path;                 // as it was mapped
-    std::string found_at;             // the file; empty before the first reading
+    std::string found_at;             // the file, which may grow; empty before the first reading
     const JitObject* last = nullptr;  // the last one read
   };
   struct Event {
