@@ -1,9 +1,8 @@
 #include "base/output_file.h"
 
-#include <fcntl.h>
-
-#include <cerrno>
 #include <cstring>
+
+#include "base/output/overwriting.h"
 
 namespace sonde {
 
@@ -13,9 +12,9 @@ Result<OutputFile> OutputFile::open(const std::string& path, Sink& standard_outp
   if (path.empty() || path == "-") return output;
   output.path_ = path;
   constexpr mode_t kEverybodyReads = 0666;  // minus the user's umask
-  output.fd_ = Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kEverybodyReads));
-  if (!output.fd_.valid())
-    return fail(ErrorCode::kIo, "cannot write {}: {}", path, std::strerror(errno));
+  auto file = overwrite(path, kEverybodyReads);
+  if (!file) return fail(ErrorCode::kIo, "cannot write {}: {}", path, file.error());
+  output.fd_ = std::move(*file);
   output.own_ = std::make_unique<FdSink>(output.fd_.get());
   return output;
 }

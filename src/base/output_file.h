@@ -16,7 +16,8 @@ namespace sonde {
 
 class OutputFile {
  public:
-  /// "" and "-" are standard output. An existing file is overwritten; errors name the file.
+  /// "" and "-" are standard output. An existing file is overwritten, unless it is a recording
+  /// (base/output/overwriting.h); errors name the file.
   static Result<OutputFile> open(const std::string& path, Env& env) { return open(path, env.out); }
   static Result<OutputFile> open(const std::string& path, Sink& standard_output);
   [[nodiscard]] Sink& sink() { return own_ ? *own_ : *out_; }

@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/output/overwriting.h"
 #include "base/text.h"
 
 namespace sonde {
@@ -175,9 +176,9 @@ Result<std::vector<std::byte>> compile_program(const std::string& source,
   Bytes object = as_bytes(output.out);
   if (settings.keep_object) {
     std::string path = object_path(source);
-    Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!file.valid()) return fail(ErrorCode::kIo, "{}: {}", path, std::strerror(errno));
-    TRY(write_all(file.get(), path, object));
+    auto file = overwrite(path, 0644);
+    if (!file) return fail(ErrorCode::kIo, "{}: {}", path, file.error());
+    TRY(write_all(file->get(), path, object));
     if (note) note(fmt::format("LLVM: dumping {}", path));
   }
   return std::vector<std::byte>(object.begin(), object.end());

@@ -1,6 +1,5 @@
 #include "script/recording_lines.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/output/overwriting.h"
 #include "perfdata/dump/header_text.h"
 #include "replay/fields/time_ranges.h"
 #include "replay/frames/stitching.h"
@@ -21,11 +21,13 @@ Result<> dump_per_event(const Session& session, const SamplePrinter& printer,
                         const std::vector<ScriptItem>& items, const ScriptOptions& options,
                         Env& env) {
   for (size_t event = 0; event < session.events().size(); ++event) {
-    std::string path =
-        fmt::format("{}.{}.dump", options.input, session.events()[EventId(event)].name);
-    Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!fd.valid())
-      return fail(ErrorCode::kIo, "failed to open {}: {}", path, std::strerror(errno));
+    // The recording chooses the event's name, but not the directory.
+    std::string name = session.events()[EventId(event)].name;
+    std::ranges::replace(name, '/', '_');
+    std::string path = fmt::format("{}.{}.dump", options.input, name);
+    auto dump = overwrite(path, 0644);
+    if (!dump) return fail(ErrorCode::kIo, "failed to open {}: {}", path, dump.error());
+    Fd fd = std::move(*dump);
     std::vector<ScriptItem> own;
     std::ranges::copy_if(items, std::back_inserter(own), [&](const ScriptItem& item) {
       return !item.is_record && session.samples().event[item.index] == event;

@@ -1,6 +1,5 @@
 #include "stat/compare.h"
 
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "analysis/comparison/compare_measured.h"
 #include "analysis/counts/count_series.h"
 #include "base/file.h"
+#include "base/output/overwriting.h"
 #include "base/shell_words.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -248,10 +248,9 @@ Baseline describe_this_machine(const StatOptions& options) {
 }
 
 Result<> save_baseline(const Baseline& baseline, const std::string& path) {
-  Fd file(::open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0666));
-  if (!file.valid())
-    return fail(ErrorCode::kFailed, "failed to create {}: {}", path, std::strerror(errno));
-  return write_all(file.get(), path, as_bytes(baseline_text(baseline)));
+  auto file = overwrite(path, 0666);
+  if (!file) return fail(ErrorCode::kFailed, "failed to create {}: {}", path, file.error());
+  return write_all(file->get(), path, as_bytes(baseline_text(baseline)));
 }
 
 Result<int> run_stat_comparison(const StatOptions& options, Env& env) {

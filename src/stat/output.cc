@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/output/overwriting.h"
 #include "stat/root_port_writer.h"
 
 namespace sonde {
@@ -32,6 +33,13 @@ std::string time_of_day() {
   return {text, ::strftime(text, sizeof text, "%a %b %e %H:%M:%S %Y", &local)};
 }
 
+/// --append
+std::expected<Fd, std::string> open_for_more(const std::string& path) {
+  Fd file(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC | O_APPEND, 0666));
+  if (!file.valid()) return std::unexpected(std::strerror(errno));
+  return file;
+}
+
 /// Discards everything: --quiet.
 class NullSink final : public Sink {
  protected:
@@ -53,11 +61,11 @@ Result<StatOutput> StatOutput::open(const StatOptions& options, Env& env, bool r
     if (::fcntl(fd, F_GETFD) < 0)
       return fail(ErrorCode::kFailed, "Failed opening logfd: {}", std::strerror(errno));
   } else if (!recording && !options.output.empty() && options.output != "-") {
-    int mode = O_CREAT | O_WRONLY | O_CLOEXEC | (options.append ? O_APPEND : O_TRUNC);
-    output.file_ = Fd(::open(options.output.c_str(), mode, 0666));
-    if (!output.file_.valid())
+    auto file = options.append ? open_for_more(options.output) : overwrite(options.output, 0666);
+    if (!file)
       return fail(ErrorCode::kFailed, "failed to create output file: {}: {}", options.output,
-                  std::strerror(errno));
+                  file.error());
+    output.file_ = std::move(*file);
     fd = output.file_.get();
   }
   if (fd < 0) return output;

@@ -6,13 +6,15 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
 #include <vector>
 
 #include "base/check.h"
-#include "base/files/regular_file.h"
+#include "base/file.h"
+#include "base/output/overwriting.h"
 #include "store/tar_format.h"
 
 namespace sonde {
@@ -122,6 +124,16 @@ class ZstdFrames final : public Compressor {
   bool open_ = false;
 };
 
+/// Of any kind that is made here; also an empty file.
+bool is_archive(const std::string& path) {
+  Fd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  std::array<char, 4> start{};
+  ssize_t got = file.valid() ? ::read(file.get(), start.data(), start.size()) : -1;
+  if (got <= 0) return got == 0;
+  std::string_view magic(start.data(), static_cast<size_t>(got));
+  return magic.starts_with("BZh") || magic == "\x28\xb5\x2f\xfd";
+}
+
 std::unique_ptr<Compressor> make_compressor(Compression which, int fd, const std::string& name) {
   if (which == Compression::kBzip2) return std::make_unique<Bzip2>(fd, name);
   return std::make_unique<ZstdFrames>(fd, name);
@@ -136,7 +148,7 @@ struct ArchiveWriter::State {
   bool finished = false;
 
   ~State() {
-    if (!finished && fd.valid()) ::unlink(temporary.c_str());
+    if (!finished && fd.valid() && !temporary.empty()) ::unlink(temporary.c_str());
   }
   Result<> add(const TarMember& member, Bytes content) {
     ByteBuilder header;
@@ -158,10 +170,18 @@ ArchiveWriter::~ArchiveWriter() = default;
 Result<ArchiveWriter> ArchiveWriter::create(const std::string& path, Compression compression) {
   auto state = std::make_unique<State>();
   state->path = path;
-  state->temporary = fmt::format("{}.{}", path, ::getpid());
+  struct stat status{};
+  bool is_there = ::stat(path.c_str(), &status) == 0;
+  bool is_device = is_there && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  if (is_there && !is_device && !is_archive(path))
+    return fail(ErrorCode::kFailed,
+                "{}: what is there is no archive, and is left alone: move it, or name another "
+                "output with -o",
+                path);
+  if (!is_device) state->temporary = fmt::format("{}.{}", path, ::getpid());
   // Contains kernel and program memory: like recordings, for the owner only.
-  state->fd = Fd(::open(state->temporary.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC,
-                        S_IRUSR | S_IWUSR));
+  state->fd = is_device ? Fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY))
+                        : make_file(state->temporary, S_IRUSR | S_IWUSR);
   if (!state->fd.valid())
     return fail(ErrorCode::kIo, "failed to create {}: {}", path, std::strerror(errno));
   state->out = make_compressor(compression, state->fd.get(), path);
@@ -196,7 +216,7 @@ Result<> ArchiveWriter::finish() {
   end.zeros(2 * kTarBlock);
   TRY(state_->out->write(end.view()));
   TRY(state_->out->finish());
-  if (::rename(state_->temporary.c_str(), state_->path.c_str()) != 0)
+  if (!state_->temporary.empty() && ::rename(state_->temporary.c_str(), state_->path.c_str()) != 0)
     return fail(ErrorCode::kIo, "failed to create {}: {}", state_->path, std::strerror(errno));
   state_->finished = true;
   return {};

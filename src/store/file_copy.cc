@@ -8,7 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/files/process_root.h"
+#include "base/file.h"
+#include "base/output/overwriting.h"
 
 namespace sonde {
 namespace {
@@ -19,7 +20,7 @@ class NewFile {
   explicit NewFile(const std::string& path, mode_t mode)
       : path_(path),
         temporary_(fmt::format("{}.{}", path, ::getpid())),
-        fd_(::open(temporary_.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, mode)) {}
+        fd_(make_file(temporary_, mode)) {}
   ~NewFile() {
     if (!named_ && fd_.valid()) ::unlink(temporary_.c_str());
   }

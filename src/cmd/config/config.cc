@@ -1,5 +1,4 @@
 // config: shows and changes the user's perfconfig.
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -7,6 +6,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/output/overwriting.h"
 #include "base/text.h"
 #include "cli/command.h"
 
@@ -90,7 +90,7 @@ Settings are read from /etc/perfconfig and then from ~/.perfconfig, which takes 
   /// Writes a second file first, so that a full disk leaves the old one intact.
   static Result<> write(const std::string& path, std::string_view text) {
     std::string fresh = path + ".new";
-    Fd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    Fd fd = make_file(fresh, 0644);
     if (!fd.valid())
       return fail(ErrorCode::kPermission, "cannot write {}: {}", fresh, std::strerror(errno));
     TRY(write_all(fd.get(), fresh, as_bytes(text)));

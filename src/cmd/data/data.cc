@@ -1,10 +1,10 @@
 // `data convert`: a recording as JSON, in the Common Trace Format, or as a profile for compilers.
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <cstring>
 
 #include "base/file.h"
+#include "base/output/overwriting.h"
 #include "cli/command.h"
 #include "cmd/options/profile_flags.h"
 #include "export/recordings/autofdo.h"
@@ -203,18 +203,17 @@ class DataConvert final : public Command {
       write(env.out);
       return uint64_t{0};
     }
-    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (force_ ? O_TRUNC : O_EXCL);
-    Fd file(::open(path.c_str(), flags, 0666));
-    if (!file.valid() && errno == EEXIST)
+    struct stat status{};
+    if (!force_ && ::lstat(path.c_str(), &status) == 0)
       return fail(ErrorCode::kFailed, "{} exists. Use --force to overwrite it.", path);
-    if (!file.valid())
-      return fail(ErrorCode::kIo, "failed to open {}: {}", path, std::strerror(errno));
+    auto opened = overwrite(path, 0666);
+    if (!opened) return fail(ErrorCode::kIo, "failed to open {}: {}", path, opened.error());
+    Fd file = std::move(*opened);
     FdSink out(file.get());
     write(out);
     out.flush();
     if (out.failed() != 0)
       return fail(ErrorCode::kIo, "failed to write {}: {}", path, std::strerror(out.failed()));
-    struct stat status{};
     return ::fstat(file.get(), &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
   }
 

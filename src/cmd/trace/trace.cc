@@ -1,8 +1,13 @@
 // `trace`: system calls and other events, live or from a recording.
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "base/output_file.h"
 #include "base/text.h"
@@ -20,6 +25,23 @@
 namespace sonde {
 namespace {
 
+/// Whether a file is empty or begins as one that trace wrote: with a call or an event, or with a
+/// summary. Not if it is a link.
+bool is_trace(const std::string& path) {
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  Fd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  std::array<char, 4096> start{};
+  ssize_t got = file.valid() ? ::read(file.get(), start.data(), start.size()) : -1;
+  if (got <= 0) return got == 0;
+  std::string_view text = trim(std::string_view(start.data(), static_cast<size_t>(got)));
+  std::string_view line = text.substr(0, text.find('\n'));
+  size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
+  bool has_time = digits > 0 && line.substr(digits).starts_with('.');
+  return line.starts_with("Summary of events") || line.contains("): ") || line.contains(") = ") ||
+         (has_time && line.contains(' '));
+}
+
 /// Where lines go: to -o, or to standard error, which leaves standard output to the command.
 class TraceOutput {
  public:
@@ -27,7 +49,7 @@ class TraceOutput {
     TraceOutput output;
     output.sink_ = &env.err;
     if (path.empty()) return output;
-    keep_old(path);
+    TRY(keep_old(path));
     output.file_ = TRY(OutputFile::open(path, env));
     output.sink_ = &output.file_->sink();
     return output;
@@ -36,12 +58,23 @@ class TraceOutput {
   Result<> finish() { return file_ ? file_->finish() : Result<>{}; }
 
  private:
-  /// An existing file is renamed to FILE.old, as with recordings.
-  static void keep_old(const std::string& path) {
+  /// An existing file is renamed to FILE.old, as with recordings, which only an earlier trace may
+  /// be replaced by.
+  static Result<> keep_old(const std::string& path) {
     struct stat info{};
     bool is_full_file =
         ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
-    if (is_full_file) (void)std::rename(path.c_str(), (path + ".old").c_str());
+    if (!is_full_file || path.starts_with("/dev/") || path.starts_with("/proc/")) return {};
+    std::string old = path + ".old";
+    for (const std::string& file : {path, old})
+      if (::lstat(file.c_str(), &info) == 0 && !is_trace(file))
+        return fail(ErrorCode::kFailed,
+                    "{}: what is there is no output of trace, and is left alone: move it, or name "
+                    "another output with -o",
+                    file);
+    if (std::rename(path.c_str(), old.c_str()) != 0)
+      return fail(ErrorCode::kIo, "failed to rename {} to {}: {}", path, old, std::strerror(errno));
+    return {};
   }
   std::optional<OutputFile> file_;
   Sink* sink_ = nullptr;

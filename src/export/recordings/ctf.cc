@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <map>
 
 #include "base/file.h"
-#include "base/foreign/code_text.h"
+#include "base/output/overwriting.h"
 #include "base/utf8.h"
 #include "event/print_fmt/field_format.h"
 #include "export/recordings/ctf_number.h"
@@ -253,9 +254,7 @@ class CtfWriter {
   }
 
   Result<uint64_t> write(uint64_t clock_offset_ns) {
-    if (::mkdir(directory_.c_str(), 0750) != 0 && errno != EEXIST)
-      return fail(ErrorCode::kIo, "failed to make the directory {}: {}", directory_,
-                  std::strerror(errno));
+    TRY(make_directory());
     std::string events = events_text();
     XXH128_hash_t hash = XXH3_128bits(events.data(), events.size());
     std::memcpy(uuid_.data(), &hash, uuid_.size());
@@ -265,6 +264,35 @@ class CtfWriter {
   }
 
  private:
+  /// A trace that is there already is replaced, with all of its streams; anything else is left
+  /// alone.
+  Result<> make_directory() const {
+    namespace fs = std::filesystem;
+    if (::mkdir(directory_.c_str(), 0750) == 0) return {};
+    if (errno != EEXIST)
+      return fail(ErrorCode::kIo, "failed to make the directory {}: {}", directory_,
+                  std::strerror(errno));
+    std::vector<fs::path> files;
+    std::error_code error;
+    bool is_trace = !is_others_link(directory_);
+    for (fs::directory_iterator at(directory_, error), end; !error && at != end;
+         at.increment(error)) {
+      files.push_back(at->path());
+      std::string name = at->path().filename();
+      bool is_part = name == "metadata" || name.starts_with("perf_stream_");
+      is_trace &= is_part && fs::is_regular_file(at->symlink_status(error));
+    }
+    if (error || !is_trace)
+      return fail(ErrorCode::kFailed,
+                  "{}: it exists, and is no CTF trace, so it is left alone: move it, or name "
+                  "another directory",
+                  directory_);
+    for (const fs::path& file : files)
+      if (!fs::remove(file, error))
+        return fail(ErrorCode::kIo, "failed to remove {}: {}", file.string(), error.message());
+    return {};
+  }
+
   [[nodiscard]] std::string uuid_text() const {
     std::string text;
     for (size_t i = 0; i < uuid_.size(); ++i) {

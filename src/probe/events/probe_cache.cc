@@ -1,6 +1,5 @@
 #include "probe/events/probe_cache.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -9,7 +8,7 @@
 #include <cstring>
 
 #include "base/file.h"
-#include "base/foreign/plain_name.h"
+#include "base/output/overwriting.h"
 #include "base/text.h"
 #include "elf/elf_file.h"
 #include "probe/events/probe_events.h"
@@ -65,7 +64,7 @@ std::string probes_of(const BuildIdCache& cache, std::string_view build_id) {
 /// Replaces the file whole, so that other readers never see half of it.
 Result<> write_probes(const std::string& path, const std::string& text) {
   std::string temporary = fmt::format("{}.{}", path, ::getpid());
-  Fd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  Fd file = make_file(temporary, 0644);
   if (!file.valid()) return fail(ErrorCode::kIo, "{}: {}", temporary, std::strerror(errno));
   TRY(write_all(file.get(), temporary, std::as_bytes(std::span(text))));
   if (::rename(temporary.c_str(), path.c_str()) == 0) return {};

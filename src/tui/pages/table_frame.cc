@@ -1,10 +1,12 @@
 #include "tui/pages/table_frame.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <fstream>
+#include <cerrno>
+#include <sstream>
 
+#include "base/file.h"
 #include "render/table_text.h"
 #include "tui/pages/table_painter.h"
 #include "tui/terminal/glyphs.h"
@@ -46,10 +48,14 @@ void draw_table_status(tui::Grid& grid, const tui::Theme& theme, const tui::Tabl
 }
 
 void print_table(tui::TableView& view, const std::vector<std::string>& heading, tui::Pages& pages) {
+  // A new file, whatever is there, and not through anybody's link.
   std::string path;
-  for (size_t i = 0; i == 0 || std::filesystem::exists(path); ++i)
+  Fd made;
+  for (size_t i = 0; i == 0 || (!made.valid() && errno == EEXIST); ++i) {
     path = fmt::format("perf.hist.{}", i);
-  std::ofstream file(path);
+    made = Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  }
+  std::ostringstream file;
   for (const std::string& line : heading) file << "# " << line << '\n';
   file << "#\n";
   if (std::string above = render::table_spanning_titles(view.table(), {}); !above.empty())
@@ -59,8 +65,8 @@ void print_table(tui::TableView& view, const std::vector<std::string>& heading, 
   if (!view.empty()) do
       file << tui::TablePainter::line_text(view, place) << '\n';
     while (view.next(place));
-  file.close();
-  pages.say(file ? "written: " + path : "cannot write " + path + " in this directory");
+  bool is_written = made.valid() && write_all(made.get(), path, as_bytes(file.view()));
+  pages.say(is_written ? "written: " + path : "cannot write " + path + " in this directory");
 }
 
 }  // namespace sonde

@@ -1,0 +1,54 @@
+#include "base/output/overwriting.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+namespace sonde {
+
+bool begins_like_recording(int fd) {
+  std::array<char, 8> magic{};
+  if (::pread(fd, magic.data(), magic.size(), 0) != static_cast<ssize_t>(magic.size()))
+    return false;
+  std::string_view start(magic.data(), magic.size());
+  return start == "PERFILE2" || start == "2ELIFREP" || start == "PERFFILE";
+}
+
+bool is_others_link(const std::string& path) {
+  struct stat status{};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode) && status.st_uid != 0 &&
+         status.st_uid != ::geteuid();
+}
+
+std::expected<Fd, std::string> overwrite(const std::string& path, mode_t mode) {
+  if (is_others_link(path))
+    return std::unexpected("it is another user's link; remove it, or name another file");
+  constexpr int kWrites = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
+  struct stat status{};
+  bool is_special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  // The content is looked at before it is gone.
+  Fd file;
+  if (!is_special) file = Fd(::open(path.c_str(), (kWrites & ~O_ACCMODE) | O_RDWR, mode));
+  if (!file.valid()) file = Fd(::open(path.c_str(), kWrites, mode));
+  if (!file.valid() || ::fstat(file.get(), &status) != 0)
+    return std::unexpected(std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) return file;
+  if (begins_like_recording(file.get()))
+    return std::unexpected("it is a recording; remove it, or name another file");
+  if (::ftruncate(file.get(), 0) != 0) return std::unexpected(std::strerror(errno));
+  return file;
+}
+
+Fd make_file(const std::string& path, mode_t mode) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  Fd file(::open(path.c_str(), kFlags, mode));
+  if (file.valid() || errno != EEXIST || ::unlink(path.c_str()) != 0) return file;
+  return Fd(::open(path.c_str(), kFlags, mode));
+}
+
+}  // namespace sonde
