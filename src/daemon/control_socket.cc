@@ -49,7 +49,9 @@ bool receive(const Fd& connection, std::span<std::byte> bytes) {
 
 Result<ControlSocket> ControlSocket::listen(const DaemonPaths& paths) {
   std::string path = paths.control();
-  ::unlink(path.c_str());
+  // Only what an earlier daemon left.
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) ::unlink(path.c_str());
   Fd directory = TRY(open_directory(paths));
   ControlSocket socket(TRY(new_socket()), paths);
   sockaddr_un address = address_in(directory);

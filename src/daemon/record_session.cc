@@ -22,8 +22,11 @@ std::unexpected<Error> cannot_make(const std::string& path) {
 }
 
 /// A new FIFO in any case: a recording that outlived its daemon may still read the old one.
+/// Anything but a FIFO is somebody's, and stays.
 Result<> make_fifo(const std::string& path) {
-  ::unlink(path.c_str());
+  struct stat status{};
+  bool is_fifo = ::lstat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+  if (is_fifo) ::unlink(path.c_str());
   if (::mkfifo(path.c_str(), 0600) != 0) return cannot_make(path);
   return {};
 }
@@ -60,7 +63,8 @@ void RecordSession::become_record(const std::string& tool, pid_t daemon) const {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != daemon || ::chdir(paths_.base.c_str()) != 0) ::_exit(1);
   int in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  int out = ::open("output", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+  int out =
+      ::open("output", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (in < 0 || out < 0) ::_exit(1);
   ::dup2(in, 0);
   ::dup2(out, 1);

@@ -29,7 +29,8 @@ std::string resolved(const std::string& path) {
 Result<> leave_terminal(const DaemonPaths& paths) {
   std::string output = paths.output();
   Fd in(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  Fd out(::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+  Fd out(::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
+                0644));
   if (!in.valid() || !out.valid())
     return fail(ErrorCode::kPermission, "cannot write {}: {}", output, std::strerror(errno));
   ::dup2(in.get(), 0);

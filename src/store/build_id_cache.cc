@@ -51,6 +51,21 @@ bool has_build_id(const std::string& file, std::string_view build_id) {
   return elf && same_build_id(elf->build_id(), build_id);
 }
 
+/// What is in the directory of a cached object.
+constexpr std::string_view kObjectFiles[] = {"elf", "vdso", "kallsyms", "debug", "probes"};
+
+/// Only that, and the directory if nothing else is in it: links in a cache may lead anywhere.
+void remove_object(const fs::path& directory, std::error_code& error) {
+  for (std::string_view name : kObjectFiles) {
+    fs::path file = directory / name;
+    if (fs::is_directory(fs::symlink_status(file, error))) continue;
+    fs::remove(file, error);
+    if (error) return;
+  }
+  bool is_empty = fs::is_empty(directory, error);
+  if (is_empty && !error) fs::remove(directory, error);
+}
+
 Result<> failed(std::string_view what, const fs::path& path, const std::error_code& error) {
   return fail(ErrorCode::kIo, "failed to {} {}: {}", what, path.string(), error.message());
 }
@@ -153,10 +168,11 @@ Result<bool> BuildIdCache::remove(std::string_view build_id) const {
   fs::file_status status = fs::symlink_status(link, error);
   if (!fs::exists(status)) return false;
   if (fs::is_symlink(status)) {
-    // Only inside the cache: the link may lead anywhere.
     fs::path target = fs::weakly_canonical(link, error);
     fs::path root = fs::weakly_canonical(directory_, error);
-    if (target.string().starts_with(root.string() + "/")) fs::remove_all(target, error);
+    bool is_objects = target.string().starts_with(root.string() + "/") &&
+                      target.filename().string() == to_hex(build_id) && fs::exists(target, error);
+    if (is_objects) remove_object(target, error);
     if (error) return std::unexpected(failed("remove", target, error).error());
   }
   fs::remove(link, error);

@@ -114,6 +114,24 @@ TEST_F(BuildIdCacheTest, PathsThatClimbOutAreRefused) {
   EXPECT_TRUE(fs::exists(root_ + "/precious")) << "only what is inside the cache is removed";
 }
 
+TEST_F(BuildIdCacheTest, OnlyItsOwnFilesAreRemoved) {
+  std::string file = put("prog", kId);
+  ASSERT_TRUE(cache_.add({.path = "/opt/prog", .build_id = kId, .file = file}));
+  std::string directory = root_ + "/cache/opt/prog/abcdef01";
+  std::ofstream(directory + "/notes") << "mine";
+  EXPECT_TRUE(cache_.remove(kId).value());
+  EXPECT_FALSE(cache_.holds(kId));
+  EXPECT_FALSE(fs::exists(directory + "/elf"));
+  EXPECT_EQ(read_file(directory + "/notes").value_or(""), "mine");
+  // A link to a directory of many, inside the cache.
+  ASSERT_TRUE(cache_.add({.path = "/opt/prog", .build_id = kOther, .file = put("other", kOther)}));
+  fs::create_directories(root_ + "/cache/.build-id/ab");
+  fs::create_directory_symlink("../../opt", root_ + "/cache/.build-id/ab/cdef01");
+  EXPECT_TRUE(cache_.remove(kId).value());
+  EXPECT_TRUE(cache_.holds(kOther));
+  EXPECT_EQ(read_file(directory + "/notes").value_or(""), "mine");
+}
+
 TEST_F(BuildIdCacheTest, NothingIsLeftOfAnObjectThatCannotBeRead) {
   EXPECT_FALSE(cache_.add({.path = "/opt/prog", .build_id = kId, .file = root_ + "/nothing"}));
   EXPECT_TRUE(cache_.entries().empty());

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -18,6 +19,19 @@ namespace {
 // Read as a number, so that a machine of the other byte order finds nothing.
 constexpr uint64_t kMagic = 0x31'65'64'6e'6f'73'2e'6b;
 constexpr size_t kHeaderBytes = 32;
+
+/// A directory may be shared: what else is there is none of ours to remove.
+bool is_own(const std::filesystem::path& path) {
+  std::string name = path.filename();
+  std::string_view id = std::string_view(name).substr(0, name.find('.'));
+  if (id.empty() || id.size() == name.size() ||
+      id.find_first_not_of("0123456789abcdef") != std::string_view::npos)
+    return false;
+  Fd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  uint64_t magic = 0;
+  return file.valid() && ::pread(file.get(), &magic, sizeof magic, 0) == sizeof magic &&
+         magic == kMagic;
+}
 
 uint64_t checksum_of(Bytes bytes, uint32_t version) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), version);
@@ -96,7 +110,7 @@ void ObjectCache::make_room(uint64_t for_bytes) const {
   std::ranges::sort(files, {}, &File::used);
   for (const File& file : files) {
     if (total <= limit_bytes_) break;
-    if (std::filesystem::remove(file.path, error)) total -= file.size;
+    if (is_own(file.path) && std::filesystem::remove(file.path, error)) total -= file.size;
   }
 }
 

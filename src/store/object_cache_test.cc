@@ -101,6 +101,22 @@ TEST_F(ObjectCacheTest, TheOldestGoWhereItIsFull) {
   EXPECT_FALSE(cache.find("\x05", "k", kVersion));  // more than half of the limit
 }
 
+TEST_F(ObjectCacheTest, WhatIsNoneOfItsFilesStays) {
+  std::vector<std::string> names = {"notes.txt", "ab", "ab.cfi", ".hidden", "0f.tar.gz"};
+  for (const std::string& name : names) {
+    std::ofstream(path_of(name)) << std::string(500, 'm');
+    std::filesystem::last_write_time(path_of(name), std::filesystem::file_time_type::min());
+  }
+  std::filesystem::create_symlink("notes.txt", path_of("cd.cfi"));
+  ObjectCache cache(directory_, 900);
+  cache.keep("\x01", "k", kVersion, as_bytes(std::string(300, 'x')));
+  cache.keep("\x02", "k", kVersion, as_bytes(std::string(300, 'x')));
+  EXPECT_FALSE(cache.find("\x01", "k", kVersion)) << "its own are removed";
+  for (const std::string& name : names)
+    EXPECT_EQ(std::filesystem::file_size(path_of(name)), 500u) << name;
+  EXPECT_TRUE(std::filesystem::is_symlink(path_of("cd.cfi")));
+}
+
 TEST(ObjectCacheDirectory, IsWhatIsSaidFirst) {
   StringSink out, err;
   LossLedger losses;

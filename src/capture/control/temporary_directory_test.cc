@@ -38,6 +38,14 @@ TEST_F(TemporaryDirectoryTest, IsRemovedWithItsContents) {
 TEST_F(TemporaryDirectoryTest, RemovesWhatAKilledProcessLeft) {
   std::string left = parent_ + "/sonde-recording-abcdef";
   fs::create_directory(left);
+  fs::permissions(left, fs::perms::owner_all);
+  // Others' names, and what has another mode than ours.
+  for (const char* name : {"sonde-recording-abcdef-notes", "sonde-recording-public"}) {
+    fs::create_directory(parent_ + "/" + name);
+    fs::permissions(parent_ + "/" + name, fs::perms::owner_all);
+  }
+  fs::permissions(parent_ + "/sonde-recording-public", fs::perms::others_read,
+                  fs::perm_options::add);
   std::ofstream(left + "/perf.data") << "data";
   fs::create_directory(parent_ + "/recording-abcdef");
   std::ofstream(parent_ + "/sonde-recording-file") << "data";
@@ -45,7 +53,8 @@ TEST_F(TemporaryDirectoryTest, RemovesWhatAKilledProcessLeft) {
   auto made = TemporaryDirectory::make_below(parent_);
   ASSERT_TRUE(made);
   EXPECT_FALSE(fs::exists(left));
-  for (const char* name : {"recording-abcdef", "sonde-recording-file", "sonde-recording-link"})
+  for (const char* name : {"recording-abcdef", "sonde-recording-file", "sonde-recording-link",
+                           "sonde-recording-abcdef-notes", "sonde-recording-public"})
     EXPECT_TRUE(fs::exists(parent_ + "/" + name)) << name;
 }
 
