@@ -25,9 +25,21 @@ int die_as(int status) {
   return status;
 }
 
+/// A file that reaches its limit (ulimit -f) is a failed write like any other, which ends in a
+/// message and a readable recording. Not ignored but handled, so that commands that are started
+/// have the signal's usual effect.
+void survive_file_limits() {
+  struct sigaction action{};
+  if (::sigaction(SIGXFSZ, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return;
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGXFSZ, &action, nullptr);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  survive_file_limits();
   sonde::FdSink out(1);
   sonde::FdSink err(2);
   sonde::LossLedger losses;

@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <set>
 
-#include "base/files/regular_file.h"
+#include "base/file.h"
+#include "base/output/overwriting.h"
 #include "base/text.h"
 #include "capture/synthesis/kernel_copy.h"
 #include "elf/build_id.h"
 #include "elf/elf_file.h"
 #include "perfdata/read/recording.h"
+#include "perfdata/write/recording_place.h"
 #include "probe/usdt/sdt_cache_text.h"
 #include "replay/session.h"
 #include "symbol/dso_symbols.h"
@@ -22,15 +24,6 @@ namespace sonde {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kRecordingMagic = "PERFILE2";
-
-bool is_recording(const TargetFile& file) {
-  std::array<char, kRecordingMagic.size()> magic{};
-  return ::pread(file.fd.get(), magic.data(), magic.size(), 0) ==
-             static_cast<ssize_t>(magic.size()) &&
-         std::string_view(magic.data(), magic.size()) == kRecordingMagic;
-}
 
 /// The debug file as the process sees it, or as we do.
 std::string reachable_debug_file(std::string_view build_id, pid_t pid) {
@@ -107,7 +100,8 @@ Result<CachedObject> CacheChanges::object_of(const std::string& file, TargetFile
 void CacheChanges::add(const std::string& file) {
   TargetFile opened;
   Result<CachedObject> object = object_of(file, opened);
-  if (!object && opened.fd.valid() && is_recording(opened)) return add_objects_of(opened.file);
+  if (!object && opened.fd.valid() && begins_like_recording(opened.fd.get()))
+    return add_objects_of(opened.file);
   if (!object) return complain(fmt::format("Couldn't add {}", object.error().message));
   Result<BuildIdCache::Added> added = cache_.add(*object);
   say("Adding", object->build_id, file, added.has_value());
@@ -210,7 +204,7 @@ void CacheChanges::add_kcore(const std::string& file) {
     return complain(fmt::format("Couldn't add {}: {}", file, readable.error().message));
   fs::create_directories(directory.parent_path(), error);
   if (Result<> copied = copy_kernel(directory.string(), proc); !copied) {
-    fs::remove_all(directory, error);
+    (void)remove_kernel_copy(directory.string());
     return complain(fmt::format("Couldn't add {}: {}", file, copied.error().message));
   }
   if (options_.verbose > 0)

@@ -18,6 +18,7 @@
 #include "objects/merged_sleeps.h"
 #include "objects/trace_records.h"
 #include "perfdata/records/user_records.h"
+#include "perfdata/write/recording_place.h"
 #include "perfdata/write/writer.h"
 #include "replay/session.h"
 
@@ -97,16 +98,16 @@ class Injection {
     return {};
   }
 
-  /// Overwriting a file that is still being read would lose it.
+  /// Overwriting a file that is still being read would lose it, and what is no recording stays.
   [[nodiscard]] Result<> check_output() const {
     struct stat in{}, out{};
-    if (options_.output == "-" || options_.input == "-") return {};
-    if (::stat(options_.input.c_str(), &in) != 0 || ::stat(options_.output.c_str(), &out) != 0)
-      return {};
-    if (in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+    if (options_.output == "-") return {};
+    bool are_files = options_.input != "-" && ::stat(options_.input.c_str(), &in) == 0 &&
+                     ::stat(options_.output.c_str(), &out) == 0;
+    if (are_files && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
       return fail(ErrorCode::kFailed, "{} is the input, too: give another output file",
                   options_.output);
-    return {};
+    return check_recording_place(options_.output, false);
   }
 
   [[nodiscard]] Result<> check_input(const Recording& recording) const {
@@ -280,6 +281,16 @@ class Injection {
     if (!to_pipe) TRY(take_files(recording));
     if (hidden_) hidden_->clean(features);
     TRY(writer_->begin(events_of_copy(recording), features));
+    // A full disk keeps what fitted.
+    Result<> written = write_records(features, to_pipe, env);
+    if (!features.auxtrace_index.empty() && !to_pipe)
+      features.present.insert(std::ranges::upper_bound(features.present, abi::kFeatureAuxtrace),
+                              abi::kFeatureAuxtrace);
+    Result<> finished = writer_->finish(features);
+    return written ? finished : written;
+  }
+
+  Result<> write_records(Features& features, bool to_pipe, Env& env) {
     ByteBuilder ids;
     // A pipe has no section for them.
     for (const BuildIdEntry& entry : to_pipe ? features.build_ids : build_ids_) {
@@ -294,11 +305,7 @@ class Injection {
         TRY(item.trace.empty() || options_.itrace ? pass_on(item.record, item.time, 0)
                                                   : write_trace(item, features));
     }
-    if (chains_) TRY(chains_->finish(env));
-    if (!features.auxtrace_index.empty() && !to_pipe)
-      features.present.insert(std::ranges::upper_bound(features.present, abi::kFeatureAuxtrace),
-                              abi::kFeatureAuxtrace);
-    return writer_->finish(features);
+    return chains_ ? chains_->finish(env) : Result<>{};
   }
 
   /// What lies beside the recordings, and what the guest's files are.

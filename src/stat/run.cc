@@ -305,6 +305,11 @@ Result<int> run_stat(const StatOptions& options, bool recording, Env& env) {
     env.err.print(
         "timeout < 100ms. The overhead percentage could be high in some cases. Please proceed "
         "with caution.\n");
+  if (recording) {
+    OutputOptions where;
+    where.path = options.output;
+    TRY(RecordOutput::check(where, env.out_fd));
+  }
   std::optional<FreezeOnSmi> frozen;
   if (options.freeze_on_smi) frozen.emplace(TRY(FreezeOnSmi::set()));
   StatOutput output = TRY(StatOutput::open(options, env, recording));

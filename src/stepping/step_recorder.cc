@@ -78,6 +78,7 @@ Result<int> outcome(const StepEnd& end, Workload& command, const RecordOptions& 
 }  // namespace
 
 Result<int> run_step_recording(const RecordOptions& options, Env& env) {
+  TRY(RecordOutput::check(options.output, env.out_fd));
   if (std::string_view why = unsuitable_option(options, env); !why.empty())
     return fail(ErrorCode::kUnsupported, "sonde_step//: {}", why);
   std::string path = env.variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");

@@ -4,6 +4,7 @@
 
 #include "capture/synthesis/preamble.h"
 #include "perfdata/records/user_records.h"
+#include "perfdata/write/recording_place.h"
 #include "perfdata/write/writer.h"
 
 namespace sonde::top {
@@ -20,16 +21,17 @@ Result<std::string> write_recording(const std::string& path, const Seen& seen, E
   synthesise_state(capture, options, env.losses, records);
   if (seen.unwinding != nullptr) seen.unwinding->map_interpreted_files(records);
   encode_empty(abi::kRecordFinishedInit, records);
-  scan.piece(records.view());
-  TRY(writer.main().write(records.view()));
   ByteBuilder round;
   encode_empty(abi::kRecordFinishedRound, round);
+  // `finish` tells of a write that failed, and keeps what fitted.
+  auto put = [&](Bytes bytes) {
+    scan.piece(bytes);
+    (void)writer.main().write(bytes);
+  };
+  put(records.view());
   for (const auto& interval : seen.copies.kept()) {
-    for (const std::vector<std::byte>& copy : interval) {
-      scan.piece(copy);
-      TRY(writer.main().write(copy));
-    }
-    TRY(writer.main().write(round.view()));
+    for (const std::vector<std::byte>& copy : interval) put(copy);
+    put(round.view());
     scan.end_round();
   }
   Features all = seen.features;

@@ -24,7 +24,14 @@ Result<> CountRecorder::begin(CounterSet& counters, CountFileSettings settings) 
   put_units(counters, records);
   put_maps(counters, records);
   put_config(records);
-  return output_->writer().main().write(records.view());
+  return write(records);
+}
+
+/// A full disk keeps what fitted.
+Result<> CountRecorder::write(const ByteBuilder& records) {
+  Result<> written = output_->writer().main().write(records.view());
+  if (!written) (void)finish();
+  return written;
 }
 
 void CountRecorder::put_units(const CounterSet& counters, ByteBuilder& out) const {
@@ -89,7 +96,7 @@ Result<> CountRecorder::round(const CounterSet& counters,
     }
   }
   encode(StatRoundRecord{static_cast<uint64_t>(kind), time_ns}, records);
-  return output_->writer().main().write(records.view());
+  return write(records);
 }
 
 Result<> CountRecorder::finish() {

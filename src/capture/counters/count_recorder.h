@@ -56,6 +56,7 @@ class CountRecorder {
   Result<> finish();
 
  private:
+  Result<> write(const ByteBuilder& records);
   void put_units(const CounterSet& counters, ByteBuilder& out) const;
   void put_maps(const CounterSet& counters, ByteBuilder& out) const;
   void put_config(ByteBuilder& out) const;

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "capture/synthesis/kernel_copy.h"
+#include "perfdata/write/recording_place.h"
 
 namespace sonde {
 namespace {
@@ -23,10 +24,19 @@ bool RecordOutput::is_pipe(const OutputOptions& output, int stdout_fd) {
   return stdout_fd >= 0 && ::fstat(stdout_fd, &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
+std::string RecordOutput::path_of(const OutputOptions& output, int stdout_fd) {
+  if (is_pipe(output, stdout_fd)) return "-";
+  return output.path.empty() ? "perf.data" : output.path;
+}
+
+Result<> RecordOutput::check(const OutputOptions& output, int stdout_fd) {
+  std::string path = path_of(output, stdout_fd);
+  return path == "-" ? Result<>{} : check_recording_place(path);
+}
+
 Result<RecordOutput> RecordOutput::create(const Settings& settings) {
   RecordOutput output(settings);
-  output.path_ = settings.output.path.empty() ? "perf.data" : settings.output.path;
-  if (is_pipe(settings.output, settings.stdout_fd)) output.path_ = "-";
+  output.path_ = path_of(settings.output, settings.stdout_fd);
   TRY(output.open());
   return output;
 }
@@ -73,7 +83,7 @@ Result<std::string> RecordOutput::rename_finished() {
   finished_.push_back(name);
   uint32_t most = settings_.switching.max_files;
   if (most != 0 && finished_.size() > most) {
-    std::filesystem::remove_all(finished_.front(), error);
+    (void)remove_recording(finished_.front());
     finished_.erase(finished_.begin());
   }
   return name;

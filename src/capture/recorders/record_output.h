@@ -27,6 +27,11 @@ class RecordOutput {
   /// Whether `output` means stdout: "-", or no name and stdout is a pipe.
   static bool is_pipe(const OutputOptions& output, int stdout_fd);
 
+  /// Whether a recording can be written there: for the time before anything is started, so that a
+  /// refusal costs nobody a run.
+  static Result<> check(const OutputOptions& output, int stdout_fd);
+
+  /// What is there becomes FILE.old; see perfdata/write/recording_place.h.
   static Result<RecordOutput> create(const Settings& settings);
 
   [[nodiscard]] PerfDataWriter& writer() { return *writer_; }
@@ -41,6 +46,7 @@ class RecordOutput {
   Result<> next();
 
  private:
+  static std::string path_of(const OutputOptions& output, int stdout_fd);
   explicit RecordOutput(const Settings& settings) : settings_(settings) {}
   Result<> open();
 

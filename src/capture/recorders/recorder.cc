@@ -120,6 +120,7 @@ class Recorder {
   Result<> watch() {
     poller_.add(signals_.fd(), [this](auto) { on_signals(); });
     watch_rings();
+    if (threads_) poller_.add(threads_->failure_fd(), [this](auto) { done_ = true; });
     if (capture_.workload) poller_.add(capture_.workload->exec_fd(), [this](auto) { on_exec(); });
     if (aggregate_)
       poller_.add(aggregate_->fd(), [this](auto) { window_over_ |= aggregate_->is_due(); });
@@ -235,6 +236,10 @@ class Recorder {
 
   Result<int> finish() {
     if (capture_.workload && !child_ended_) capture_.workload->signal(SIGTERM);
+    if (!main_) {  // the next file of --switch-output could not be begun
+      close_events(capture_, env_.sys);
+      return outcome();
+    }
     if (options_.trace.snapshot_at_end) keep(take_snapshot());
     events_.disable();
     events_on_ = false;
@@ -583,6 +588,7 @@ class Recorder {
 }  // namespace
 
 Result<int> run_recording(const RecordOptions& options, Env& env) {
+  TRY(RecordOutput::check(options.output, env.out_fd));
   // Before any thread is started, so that signals are delivered only to the queue.
   SignalQueue signals = TRY(SignalQueue::create());
   Poller poller = TRY(Poller::create());

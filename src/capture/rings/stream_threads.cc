@@ -99,7 +99,8 @@ StreamThreads::StreamThreads(std::vector<Layout> layouts, RingSet& rings, PerfDa
       rings_(rings),
       writer_(writer),
       drain_(drain),
-      stop_event_(::eventfd(0, EFD_CLOEXEC)) {}
+      stop_event_(::eventfd(0, EFD_CLOEXEC)),
+      failure_event_(::eventfd(0, EFD_CLOEXEC)) {}
 
 StreamThreads::~StreamThreads() {
   (void)stop();
@@ -156,8 +157,12 @@ Result<size_t> StreamThreads::drain_rings(size_t index, StreamWriter& stream, bo
 }
 
 void StreamThreads::fail_with(Error error) {
-  std::lock_guard lock(mutex_);
-  if (!failure_) failure_ = std::move(error);
+  {
+    std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::move(error);
+  }
+  uint64_t one = 1;
+  [[maybe_unused]] ssize_t told = ::write(failure_event_.get(), &one, sizeof one);
 }
 
 }  // namespace sonde

@@ -34,6 +34,8 @@ class StreamThreads {
   void start();
   /// Drains what is left and joins the threads; returns the first error of any of them.
   Result<> stop();
+  /// Becomes readable when a thread has failed, and so ended.
+  [[nodiscard]] int failure_fd() const { return failure_event_.get(); }
 
  private:
   void run(size_t index);
@@ -46,6 +48,7 @@ class StreamThreads {
   RingDrain& drain_;
   std::vector<std::thread> threads_;
   Fd stop_event_;
+  Fd failure_event_;
   std::mutex mutex_;
   std::optional<Error> failure_;
 };

@@ -1,6 +1,7 @@
 #include "capture/synthesis/records_file.h"
 
 #include "capture/synthesis/session_features.h"
+#include "perfdata/write/recording_place.h"
 #include "perfdata/write/writer.h"
 
 namespace sonde {
@@ -14,8 +15,10 @@ Result<uint64_t> write_records_file(const std::string& path, const EventDesc& ev
   features.command_line = {env.command_line};
   mark_present(features);
   TRY(writer.begin({event}, features));
-  TRY(writer.main().write(records));
+  // If the first fails, the second keeps what fitted.
+  Result<> written = writer.main().write(records);
   TRY(writer.finish(features));
+  TRY(written);
   return writer.bytes_written();
 }
 

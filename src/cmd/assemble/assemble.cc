@@ -1,13 +1,10 @@
 // assemble: perf.data from readable text, and back. For the project's tests, whose golden inputs
 // are such texts. perfdata/text/format.h describes the language.
-#include <fcntl.h>
-
-#include <cstring>
-
-#include "base/files/regular_file.h"
+#include "base/file.h"
 #include "base/sys.h"
 #include "cli/command.h"
 #include "perfdata/text/format.h"
+#include "perfdata/write/recording_place.h"
 
 namespace sonde {
 namespace {
@@ -49,9 +46,8 @@ class Assemble final : public Command {
       env.out.write_lines(as_text(bytes));
       return 0;
     }
-    auto fd = env.sys.open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
-    if (!fd) return fail(ErrorCode::kIo, "failed to open {}: {}", path, std::strerror(fd.error()));
-    Fd file(*fd);
+    TRY(clear_recording_place(path, false));
+    Fd file = TRY(open_recording_file_anew(env.sys, path));
     TRY(write_all(file.get(), path, bytes));
     return 0;
   }

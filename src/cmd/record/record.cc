@@ -7,6 +7,7 @@
 #include "base/own_command_line.h"
 #include "bpf/filters/shared_filter.h"
 #include "capture/opening/target.h"
+#include "capture/recorders/record_output.h"
 #include "capture/recorders/recorder.h"
 #include "capture/synthesis/jit_maps.h"
 #include "cli/command.h"
@@ -54,7 +55,7 @@ Without -e, CPU cycles are sampled; if there is no hardware counter for them, th
 
 With -e sonde_step// every instruction of a command is recorded, as Intel Processor Trace does, by single-stepping: about 30 microseconds for each. --filter 'filter FUNCTION', 'start FUNCTION' and 'stop FUNCTION' (with @ OBJECT for a library) limit that to some functions; everything else runs at full speed.
 
-An existing perf.data becomes perf.data.old. If standard output is a pipe and no -o is given, the recording goes there, in the form that `-i -` reads. The exit status is that of the command, or 128 plus the number of the signal that ended it; 255 if the recording failed.
+An existing perf.data becomes perf.data.old. What is no recording is never replaced: a file or directory of that name, or of the other, is refused, and so is a second recorder on the same file. If standard output is a pipe and no -o is given, the recording goes there, in the form that `-i -` reads. The exit status is that of the command, or 128 plus the number of the signal that ended it; 255 if the recording failed.
 
 A full disk, Ctrl-C, SIGTERM and --max-size end a recording, but leave a readable file.)");
     flags.section("EXAMPLES", R"(  sonde record -g -- make -j8
@@ -156,7 +157,8 @@ A full disk, Ctrl-C, SIGTERM and --max-size end a recording, but leave a readabl
   /// The Java VMs started by the command get their options through its environment. Those already
   /// running may end before the recording does, so they are also asked when it begins.
   static Result<int> record_with_jit_maps(const RecordOptions& options, Env& env) {
-    std::vector<std::string> told;  // reported by the recording itself
+    TRY(RecordOutput::check(options.output, env.out_fd));  // before any VM is asked
+    std::vector<std::string> told;                         // reported by the recording itself
     Target target = TRY(resolve_target(options.target, told));
     if (target.is_command()) {
       constexpr const char* kVariable = "JAVA_TOOL_OPTIONS";

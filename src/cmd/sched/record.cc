@@ -7,6 +7,7 @@
 #include "cmd/sched/sched.h"
 #include "event/print_fmt/tracefs.h"
 #include "perfdata/records/record_encoder.h"
+#include "perfdata/write/recording_place.h"
 #include "sched/measured_schedule.h"
 #include "sched/sum_records.h"
 
@@ -76,6 +77,7 @@ class SchedRecord final : public Command {
   static constexpr std::string_view kDefaultPath = "perf.data";
 
   Result<int> record_sums(Env& env, const std::vector<std::string>& command) {
+    TRY(check_recording_place(path_));
     MeasuredSchedule measured = TRY(measure_schedule(command));
     EventDesc event = sched_totals_event();
     ByteBuilder records;

@@ -1,14 +1,13 @@
 #include "perfdata/write/writer.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 
 #include "perfdata/header/file_layout.h"
+#include "perfdata/write/recording_place.h"
 
 namespace sonde {
 namespace {
@@ -22,14 +21,11 @@ void mark(Features& features, uint32_t bit) {
   if (at == features.present.end() || *at != bit) features.present.insert(at, bit);
 }
 
-Result<Fd> create_file(Sys& sys, const std::string& path) {
-  auto fd = sys.open(path, O_CREAT | O_RDWR | O_TRUNC, S_IRUSR | S_IWUSR);
-  if (fd) return Fd(*fd);
-  ErrorCode code = fd.error() == EACCES || fd.error() == EPERM ? ErrorCode::kPermission
-                   : fd.error() == ENOENT                      ? ErrorCode::kNotFound
-                                                               : ErrorCode::kIo;
-  return fail(code, "failed to open {} : {}", path, std::strerror(fd.error()));
-}
+/// What is not needed to make sense of the samples: left out first where there is no room.
+constexpr uint32_t kDispensable[] = {abi::kFeatureCpuTopology, abi::kFeatureNumaTopology,
+                                     abi::kFeatureCache,       abi::kFeatureMemTopology,
+                                     abi::kFeatureBpfProgInfo, abi::kFeatureBpfBtf,
+                                     abi::kFeaturePmuCaps,     abi::kFeatureCpuDomainInfo};
 
 }  // namespace
 
@@ -65,7 +61,9 @@ struct PerfDataWriter::State {
     return {in, out};
   }
   [[nodiscard]] Features completed(const Features& features) const;
-  void write_epilogue(const Features& features);
+  void write_epilogue(Features features);
+  [[nodiscard]] bool leave_out(Features& features, uint64_t epilogue_bytes) const;
+  bool give_back(uint64_t bytes, int error);
   void write_header();
 };
 
@@ -88,42 +86,59 @@ Features PerfDataWriter::State::completed(const Features& features) const {
   return all;
 }
 
-/// Writes table and sections; drops data from the end, record by record, until they fit.
-void PerfDataWriter::State::write_epilogue(const Features& features) {
+/// Writes table and sections. Where they do not fit, some are left out if they are many beside the
+/// data, and then data is dropped from the end, record by record.
+void PerfDataWriter::State::write_epilogue(Features features) {
   RecordStream& stream = *main;
-  int fd = stream.fd_.get();
-  auto end_of_data = [&] { return stream.prologue_size_ + stream.on_disk_; };
-  std::vector<EncodedSection> sections =
-      encode_sections(features, events, header.attr_size, kHostOrder);
-  header.features.clear();
-  for (const EncodedSection& section : sections) header.features.push_back(section.bit);
   while (true) {
+    uint64_t begin = stream.end_of_file();
+    std::erase_if(features.auxtrace_index, [&](const AuxtraceIndexEntry& entry) {
+      return entry.file_offset + entry.size > begin;
+    });
+    std::vector<EncodedSection> sections =
+        encode_sections(features, events, header.attr_size, kHostOrder);
+    header.features.clear();
+    for (const EncodedSection& section : sections) header.features.push_back(section.bit);
     ByteBuilder epilogue;
-    encode_epilogue(sections, end_of_data(), epilogue);
-    Bytes left = epilogue.view();
-    int failure = ::lseek(fd, static_cast<off_t>(end_of_data()), SEEK_SET) < 0 ? errno : 0;
-    while (!left.empty() && failure == 0) {
-      auto written = options.sys->write(fd, left.data(), left.size());
-      if (written)
-        left = left.subspan(*written);
-      else if (written.error() != EINTR)
-        failure = written.error();
-    }
-    if (failure == 0) return;
+    encode_epilogue(sections, begin, epilogue);
+    RecordStream::Stored stored = stream.store_at(begin, epilogue.view());
+    if (stored.error == 0) return;
     if (!stream.error_)
-      stream.error_ = Error{ErrorCode::kIo,
-                            fmt::format("failed to write {}: {}; its last records were dropped so "
-                                        "that it can be read",
-                                        path, std::strerror(failure))};
-    // Space for the sections, and for what file systems hold back.
-    uint64_t needed = 2 * epilogue.size() + 4096;
-    auto& borders = stream.borders_;
-    while (!borders.empty() && borders.back() + needed > stream.on_disk_) borders.pop_back();
-    bool can_shrink = !borders.empty();
-    if (can_shrink) stream.on_disk_ = borders.back();
-    if (::ftruncate(fd, static_cast<off_t>(end_of_data())) != 0 || !can_shrink) break;
+      stream.error_ = room_error(
+          path, stored.error, "it can be read, but lacks its last records or parts of its header");
+    (void)::ftruncate(stream.fd_.get(), static_cast<off_t>(begin));
+    if (!is_want_of_room(stored.error)) break;
+    if (leave_out(features, epilogue.size())) continue;
+    // A page more, because files end within one.
+    constexpr uint64_t kPage = 4096;
+    if (give_back(epilogue.size() - stored.bytes + kPage, stored.error)) continue;
+    if (sections.empty()) break;
+    auto largest = std::ranges::max_element(
+        sections, {}, [](const EncodedSection& section) { return section.content.size(); });
+    std::erase(features.present, largest->bit);
   }
   header.features.clear();
+}
+
+/// Leaves out what is dispensable, if the sections are large beside the data.
+bool PerfDataWriter::State::leave_out(Features& features, uint64_t epilogue_bytes) const {
+  constexpr uint64_t kShare = 16;
+  uint64_t data = main->on_disk_;
+  for (const auto& stream : streams) data += stream->on_disk_;
+  if (epilogue_bytes < data / kShare) return false;
+  return std::erase_if(features.present, [](uint32_t bit) {
+           return std::ranges::find(kDispensable, bit) != std::end(kDispensable);
+         }) > 0;
+}
+
+/// Gives up records for the sake of the sections: in a directory those of the longest stream, since
+/// without the mappings of `data` samples mean little. A limit on files concerns each by itself.
+bool PerfDataWriter::State::give_back(uint64_t bytes, int error) {
+  RecordStream* longest = nullptr;
+  for (const auto& stream : streams)
+    if (longest == nullptr || stream->on_disk_ > longest->on_disk_) longest = stream.get();
+  if (longest != nullptr && error != EFBIG && longest->shrink(bytes)) return true;
+  return main->shrink(bytes);
 }
 
 void PerfDataWriter::State::write_header() {
@@ -142,19 +157,21 @@ Result<PerfDataWriter> PerfDataWriter::create(const std::string& path,
   auto state = std::make_unique<State>();
   state->options = options;
   state->path = path;
-  if (options.directory_streams == 0 && !options.directory) {
-    Fd fd = TRY(create_file(*options.sys, path));
+  bool is_directory = options.directory_streams != 0 || options.directory;
+  TRY(clear_recording_place(path, is_directory));
+  if (!is_directory) {
+    Fd fd = TRY(open_recording_file_anew(*options.sys, path));
     state->main = TRY(state->open_stream(std::move(fd), path));
     return PerfDataWriter(std::move(state));
   }
-  if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST)
+  if (::mkdir(path.c_str(), S_IRWXU) != 0)
     return fail(ErrorCode::kIo, "failed to create {}: {}", path, std::strerror(errno));
   std::string data = path + "/data";
-  Fd main = TRY(create_file(*options.sys, data));
+  Fd main = TRY(open_recording_file_anew(*options.sys, data));
   state->main = TRY(state->open_stream(std::move(main), data));
   for (uint32_t i = 0; i < options.directory_streams; ++i) {
     std::string name = fmt::format("{}.{}", data, i);
-    Fd fd = TRY(create_file(*options.sys, name));
+    Fd fd = TRY(open_recording_file_anew(*options.sys, name));
     state->streams.push_back(TRY(state->open_stream(std::move(fd), name)));
   }
   return PerfDataWriter(std::move(state));
@@ -207,7 +224,9 @@ Result<> PerfDataWriter::finish(const Features& features) {
   };
   flush(*state_->main);
   for (const auto& stream : state_->streams) flush(*stream);
-  if (!state_->is_pipe) {
+  // Without its beginning it is empty, and another run may use the name.
+  bool has_begun = state_->is_pipe || state_->main->prologue_size_ > 0;
+  if (!state_->is_pipe && has_begun) {
     state_->write_epilogue(state_->completed(features));
     state_->write_header();
     note(state_->main->error_);
@@ -232,19 +251,6 @@ bool PerfDataWriter::is_pipe() const {
 
 const std::string& PerfDataWriter::path() const {
   return state_->path;
-}
-
-Result<> keep_previous(const std::string& path) {
-  namespace fs = std::filesystem;
-  struct stat status{};
-  if (::stat(path.c_str(), &status) != 0 || status.st_size == 0) return {};
-  if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return {};
-  std::string old = path + ".old";
-  std::error_code error;
-  fs::remove_all(old, error);
-  if (::rename(path.c_str(), old.c_str()) != 0)
-    return fail(ErrorCode::kIo, "failed to rename {} to {}: {}", path, old, std::strerror(errno));
-  return {};
 }
 
 void mark_present(Features& features) {

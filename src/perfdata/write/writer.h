@@ -12,9 +12,10 @@
 //   TRY(writer.main().write_ring(head, wrapped_rest));  // compressed if requested
 //   TRY(writer.finish(features));
 //
-// If a write fails (disk full or any other cause), the error names the file and the reason. The
-// stream then drops what follows, and `finish` still produces a readable file: cut after the last
-// whole record, shortened until the feature sections fit, with a final header.
+// If a write fails (disk full or any other cause), the error names the file, the reason and what
+// helps. The stream then drops what follows, and `finish` still produces a readable file: cut after
+// the last whole record, shortened just so far that the feature sections fit, with a final header.
+// If not even the part before the records fitted, the file is empty.
 #pragma once
 
 #include <atomic>
@@ -62,6 +63,17 @@ class RecordStream {
   Result<> put(Bytes whole_records);
   Result<> put_prologue(Bytes prologue);
   std::unexpected<Error> give_up(int error, Bytes interrupted, size_t written);
+  [[nodiscard]] uint64_t end_of_file() const { return prologue_size_ + on_disk_; }
+  struct Stored {
+    size_t bytes = 0;
+    int error = 0;  // 0: all was written
+  };
+  Stored store_all(Bytes bytes);
+  Stored store_at(uint64_t offset, Bytes bytes);
+  /// Drops at least so many bytes from the end, as few records as possible. False if nothing is
+  /// left to drop.
+  bool shrink(uint64_t bytes);
+  [[nodiscard]] uint64_t border_before(uint64_t border, uint64_t limit) const;
 
   Sys& sys_;
   Fd fd_;
@@ -78,6 +90,11 @@ class RecordStream {
   std::atomic<uint64_t> bytes_ = 0;
 };
 
+/// Whether a file could not grow: the disk is full, or a quota or limit is reached.
+bool is_want_of_room(int error);
+/// "failed to write X: No space left on device; WHAT; remedy".
+Error room_error(const std::string& name, int error, std::string_view what);
+
 struct WriterOptions {
   /// 0: not compressed; else the zstd level, 1 to 22.
   int compression_level = 0;
@@ -92,7 +109,9 @@ struct WriterOptions {
 
 class PerfDataWriter {
  public:
-  /// A new file (mode 0600) or directory (0700). Overwrites what was there: see keep_previous.
+  /// A new file (mode 0600) or directory (0700), locked against other recorders. A recording that
+  /// was there is gone unless keep_previous was called before; anything else is refused
+  /// (recording_place.h).
   static Result<PerfDataWriter> create(const std::string& path, const WriterOptions& options);
   /// Pipe mode. The writer takes ownership of the descriptor. `name` is for messages.
   static Result<PerfDataWriter> pipe(Fd fd, std::string name, const WriterOptions& options);
@@ -128,10 +147,6 @@ class PerfDataWriter {
   explicit PerfDataWriter(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
-
-/// Renames perf.data to perf.data.old (directories, too). An empty or absent `path` is left alone;
-/// an existing .old is removed.
-Result<> keep_previous(const std::string& path);
 
 /// Marks every section that has content in `features.present` (a recorder calls this once it has
 /// collected them); EVENT_DESC is always marked.

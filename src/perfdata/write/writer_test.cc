@@ -11,6 +11,7 @@
 #include "abi/perf_event.h"
 #include "perfdata/header/file_layout.h"
 #include "perfdata/records/record_encoder.h"
+#include "perfdata/records/user_records.h"
 
 namespace sonde {
 namespace {
@@ -237,18 +238,83 @@ TEST_F(WriterTest, PipeThatIsFullSaysSo) {
   EXPECT_NE(result.error().message.find("No space left on device"), std::string::npos);
 }
 
-TEST_F(WriterTest, PreviousRecordingIsKept) {
-  ASSERT_TRUE(keep_previous(path_)) << "nothing there";
-  auto put = [&](std::string_view text) {
-    Fd fd(::open(path_.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600));
-    ASSERT_TRUE(write_all(fd.get(), path_, as_bytes(text)));
-  };
-  put("first");
-  ASSERT_TRUE(keep_previous(path_));
-  EXPECT_FALSE(std::filesystem::exists(path_));
-  put("second");
-  ASSERT_TRUE(keep_previous(path_));
-  EXPECT_EQ(read_file(path_ + ".old").value(), "second");
+/// What gives way is as little as can be: the last records only, all of which fit into a few pages.
+TEST_F(WriterTest, FullDiskKeepsAllButTheLastRecords) {
+  // One write for all, as of a ring that is read at the end, or many.
+  for (size_t piece : {size_t{640'000}, size_t{6'400}, size_t{64}}) {
+    for (size_t room : {30'000u, 300'007u, 500'000u}) {
+      SmallDisk disk(room);
+      auto writer = PerfDataWriter::create(path_, {.sys = &disk});
+      ASSERT_TRUE(writer);
+      ASSERT_TRUE(writer->begin({clock_event()}, {}));
+      ByteBuilder records = numbered_records(10'000);
+      Result<> wrote;
+      for (size_t at = 0; at < records.size() && wrote; at += piece)
+        wrote =
+            writer->main().write(records.view().subspan(at, std::min(piece, records.size() - at)));
+      if (wrote) wrote = writer->main().flush();
+      ASSERT_FALSE(wrote);
+      EXPECT_FALSE(writer->finish(named()));
+      ReadBack file = read_back(path_);
+      EXPECT_GT(file.data_size, room - 3 * 4096) << piece << " " << room;
+      EXPECT_EQ(file.data(), as_text(numbered_records(file.data_size / 64).view()));
+      EXPECT_NE(file.features & (1u << abi::kFeatureHostname), 0u);
+    }
+  }
+}
+
+TEST_F(WriterTest, FullDiskNeverCutsATraceInTwo) {
+  for (size_t room : {20'000u, 50'000u, 73'001u}) {
+    SmallDisk disk(room);
+    auto writer = PerfDataWriter::create(path_, {.sys = &disk});
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE(writer->begin({clock_event()}, {}));
+    ByteBuilder all;
+    Features features = named();
+    for (int i = 0; i < 40; ++i) {
+      uint64_t at = kFileHeaderSize + 2 * 8 + 144 + all.size();
+      features.auxtrace_index.push_back({at, 48});
+      // The trace looks like records, of another size.
+      ByteBuilder trace = numbered_records(50);
+      AuxtraceRecord told{};
+      told.size = trace.size();
+      encode(told, all);
+      all.bytes(trace.view());
+    }
+    mark_present(features);
+    EXPECT_FALSE(writer->main().write(all.view()) && writer->main().flush());
+    EXPECT_FALSE(writer->finish(features));
+    ReadBack file = read_back(path_);
+    EXPECT_EQ(file.data_size % (48 + 50 * 64), 0u);
+    EXPECT_GT(file.data_size, 3200u);
+    EXPECT_GT(file.data_size + 3 * 4096 + 3248, room);
+  }
+}
+
+TEST_F(WriterTest, FullDiskLeavesOutWhatIsDispensableFirst) {
+  ByteBuilder records = numbered_records(1000);
+  SmallDisk disk(records.size() + 3000);
+  auto writer = PerfDataWriter::create(path_, {.sys = &disk});
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE(writer->begin({clock_event()}, {}));
+  ASSERT_TRUE(writer->main().write(records.view()));
+  Features features = named();
+  features.caches.assign(2000, {});
+  mark_present(features);
+  EXPECT_FALSE(writer->finish(features)) << "something is missing, so the user must know";
+  ReadBack file = read_back(path_);
+  EXPECT_EQ(file.data_size, records.size());
+  EXPECT_NE(file.features & (1u << abi::kFeatureHostname), 0u);
+}
+
+/// The whole part before the records fits, or nothing is there.
+TEST_F(WriterTest, DiskWithoutRoomForTheBeginningLeavesAnEmptyFile) {
+  SmallDisk disk(60);
+  auto writer = PerfDataWriter::create(path_, {.sys = &disk});
+  ASSERT_TRUE(writer);
+  EXPECT_FALSE(writer->begin({clock_event()}, {}));
+  EXPECT_FALSE(writer->finish(named()));
+  EXPECT_EQ(std::filesystem::file_size(path_), 0u);
 }
 
 TEST(MarkPresent, NamesWhatHasContent) {
