@@ -33,13 +33,6 @@ std::string time_of_day() {
   return {text, ::strftime(text, sizeof text, "%a %b %e %H:%M:%S %Y", &local)};
 }
 
-/// --append
-std::expected<Fd, std::string> open_for_more(const std::string& path) {
-  Fd file(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC | O_APPEND, 0666));
-  if (!file.valid()) return std::unexpected(std::strerror(errno));
-  return file;
-}
-
 /// Discards everything: --quiet.
 class NullSink final : public Sink {
  protected:
@@ -61,7 +54,7 @@ Result<StatOutput> StatOutput::open(const StatOptions& options, Env& env, bool r
     if (::fcntl(fd, F_GETFD) < 0)
       return fail(ErrorCode::kFailed, "Failed opening logfd: {}", std::strerror(errno));
   } else if (!recording && !options.output.empty() && options.output != "-") {
-    auto file = options.append ? open_for_more(options.output) : overwrite(options.output, 0666);
+    auto file = options.append ? append_to(options.output, 0666) : overwrite(options.output, 0666);
     if (!file)
       return fail(ErrorCode::kFailed, "failed to create output file: {}: {}", options.output,
                   file.error());

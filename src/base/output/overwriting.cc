@@ -25,23 +25,35 @@ bool is_others_link(const std::string& path) {
          status.st_uid != ::geteuid();
 }
 
-std::expected<Fd, std::string> overwrite(const std::string& path, mode_t mode) {
+namespace {
+
+std::expected<Fd, std::string> open_output(const std::string& path, mode_t mode, bool appends) {
   if (is_others_link(path))
     return std::unexpected("it is another user's link; remove it, or name another file");
-  constexpr int kWrites = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
+  int writes = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (appends ? O_APPEND : 0);
   struct stat status{};
   bool is_special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
   // The content is looked at before it is gone.
   Fd file;
-  if (!is_special) file = Fd(::open(path.c_str(), (kWrites & ~O_ACCMODE) | O_RDWR, mode));
-  if (!file.valid()) file = Fd(::open(path.c_str(), kWrites, mode));
+  if (!is_special) file = Fd(::open(path.c_str(), (writes & ~O_ACCMODE) | O_RDWR, mode));
+  if (!file.valid()) file = Fd(::open(path.c_str(), writes, mode));
   if (!file.valid() || ::fstat(file.get(), &status) != 0)
     return std::unexpected(std::strerror(errno));
   if (!S_ISREG(status.st_mode)) return file;
   if (begins_like_recording(file.get()))
     return std::unexpected("it is a recording; remove it, or name another file");
-  if (::ftruncate(file.get(), 0) != 0) return std::unexpected(std::strerror(errno));
+  if (!appends && ::ftruncate(file.get(), 0) != 0) return std::unexpected(std::strerror(errno));
   return file;
+}
+
+}  // namespace
+
+std::expected<Fd, std::string> overwrite(const std::string& path, mode_t mode) {
+  return open_output(path, mode, false);
+}
+
+std::expected<Fd, std::string> append_to(const std::string& path, mode_t mode) {
+  return open_output(path, mode, true);
 }
 
 Fd make_file(const std::string& path, mode_t mode) {

@@ -26,6 +26,9 @@ bool is_others_link(const std::string& path);
 /// why that cannot be, to be put after the name. Devices and FIFOs are opened as they are.
 std::expected<Fd, std::string> overwrite(const std::string& path, mode_t mode);
 
+/// The same for writing after what is there.
+std::expected<Fd, std::string> append_to(const std::string& path, mode_t mode);
+
 /// A new file that nobody else has open, made with `mode`. What has the name is removed, never
 /// written to: for names of temporary files, which others can foresee.
 Fd make_file(const std::string& path, mode_t mode);

@@ -39,12 +39,22 @@ TEST_F(OverwritingTest, AFileIsEmptied) {
   }
 }
 
+TEST_F(OverwritingTest, TextIsAppended) {
+  for (const char* text : {"one", "two"}) {
+    auto file = append_to(path_, 0600);
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(write_all(file->get(), path_, as_bytes(std::string_view(text))));
+  }
+  EXPECT_EQ(content(), "onetwo");
+}
+
 TEST_F(OverwritingTest, ARecordingIsNot) {
   for (const char* magic : {"PERFILE2", "2ELIFREP", "PERFFILE"}) {
     put(std::string(magic) + "…");
     auto file = overwrite(path_, 0600);
     ASSERT_FALSE(file);
     EXPECT_NE(file.error().find("recording"), std::string::npos);
+    EXPECT_FALSE(append_to(path_, 0600)) << "that would spoil it as well";
     EXPECT_EQ(content(), std::string(magic) + "…");
   }
 }

@@ -315,8 +315,12 @@ Result<> remove_recording(const std::string& given) {
 }
 
 Result<Fd> open_recording_file_anew(Sys& sys, const std::string& path) {
-  int flags = O_CREAT | O_RDWR | O_NOCTTY | (is_link(path) ? 0 : O_NOFOLLOW);
-  auto opened = sys.open(path, flags, S_IRUSR | S_IWUSR);
+  bool follows = is_link(path) && !is_others_link(path);
+  int flags = O_RDWR | O_NOCTTY | (follows ? O_CREAT : O_NOFOLLOW);
+  // Made by us, or there before: in a directory that others write to that makes a difference.
+  auto opened = sys.open(path, flags | O_CREAT | (follows ? 0 : O_EXCL), S_IRUSR | S_IWUSR);
+  bool was_there = follows || (!opened && opened.error() == EEXIST);
+  if (!opened && opened.error() == EEXIST) opened = sys.open(path, flags, 0);
   if (!opened) {
     ErrorCode code = opened.error() == EACCES || opened.error() == EPERM ? ErrorCode::kPermission
                      : opened.error() == ENOENT                          ? ErrorCode::kNotFound
@@ -326,6 +330,10 @@ Result<Fd> open_recording_file_anew(Sys& sys, const std::string& path) {
   Fd fd(*opened);
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return fd;
+  if (was_there && status.st_uid != ::geteuid() && !stays_in_place(path, Occupant::kEmptyFile))
+    return fail(ErrorCode::kPermission,
+                "{}: another user's file is there, who could read what is recorded: remove it, {}",
+                path, kRemedy);
   TRY(lock(path, fd.get(), LOCK_EX));
   // Something may have come between the check and the lock.
   Occupant what =
