@@ -64,7 +64,9 @@ class TraceOutput {
     struct stat info{};
     bool is_full_file =
         ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
-    if (!is_full_file || path.starts_with("/dev/") || path.starts_with("/proc/")) return {};
+    bool is_descriptor = (path.starts_with("/dev/") || path.starts_with("/proc/")) &&
+                         ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
+    if (!is_full_file || is_descriptor) return {};
     std::string old = path + ".old";
     for (const std::string& file : {path, old})
       if (::lstat(file.c_str(), &info) == 0 && !is_trace(file))
