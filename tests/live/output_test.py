@@ -49,9 +49,9 @@ OTHERS = {
     "record --flamegraph": ["record", "-e", "cpu-clock", "-o", "own.data", "--flamegraph={}", "true"],
     "record --bundle": ["record", "-e", "cpu-clock", "-o", "own.data", "--bundle={}", "true"],
     "view": ["view", "-i", "in.data", "-o", "{}"],
-    "export": ["export", "--format", "speedscope", "-i", "in.data", "-o", "{}"],
+    "export": ["export", "--to", "speedscope", "-i", "in.data", "-o", "{}"],
     "fold": ["fold", "-i", "in.data", "-o", "{}"],
-    "heatmap": ["heatmap", "-i", "in.data", "-o", "{}"],
+    "heatmap": ["heatmap", "--subsecond", "-i", "in.data", "-o", "{}"],
     "timeline": ["timeline", "-i", "sched.data", "-o", "{}"],
     "sql": ["sql", "-i", "in.data", "-o", "{}", "select 1"],
     "list": ["list", "-o", "{}", "sw"],
@@ -201,12 +201,12 @@ class OutputTest(unittest.TestCase):
         config = self.path / "config"
         config.write_text(f"[daemon]\nbase = {base}\n[session-one]\nrun = -e cpu-clock -a\n")
         before = (base / "session-one/control").read_text()
-        self.run_it("--config", config, "daemon", "start")
-        self.run_it("--config", config, "daemon", "stop")
+        self.run_it("daemon", "start", "--config", config)
+        self.run_it("daemon", "stop", "--config", config)
         self.assertEqual((base / "session-one/control").read_text(), before)
         (base / "control").unlink(missing_ok=True)
         (base / "control").write_text("mine")
-        self.run_it("--config", config, "daemon", "start")
+        self.run_it("daemon", "start", "--config", config)
         self.assertEqual((base / "control").read_text(), "mine")
 
     def test_recordings_of_all_kinds_replace_each_other(self):

@@ -347,6 +347,7 @@ Result<> RecordFlags::refuse_conflicts() const {
   if (options_.output.kernel_copy) {
     if (pipe)
       return fail(ErrorCode::kFailed, "--kcore needs a file: a pipe cannot hold a directory");
+    TRY(RecordOutput::check(options_.output, env.out_fd));
     TRY(check_kcore_readable());
   }
   if (pipe && options_.switch_output.enabled)
