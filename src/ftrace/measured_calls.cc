@@ -78,7 +78,7 @@ void report_lost(const FunctionTimes::Lost& lost, std::string_view way, Env& env
 }  // namespace
 
 Result<int> measure_calls(const CallTimesRequest& request, const std::vector<std::string>& command,
-                          CallTimes& times, Env& env) {
+                          Env& env, const std::function<void(const CallTimes&)>& write) {
   FunctionTimes::Options wanted;
   const CallBuckets& buckets = request.buckets;
   wanted.nanoseconds = buckets.unit == TimeUnit::kNanoseconds;
@@ -86,7 +86,7 @@ Result<int> measure_calls(const CallTimesRequest& request, const std::vector<std
     wanted.even_buckets = {buckets.range, buckets.from, buckets.to, buckets.count()};
   TRY(choose_what(request, wanted));
   TRY(choose_threads(request.target, wanted));
-  MeasuredCommand measured = TRY(MeasuredCommand::fork(command));
+  MeasuredCommand measured = TRY(MeasuredCommand::fork(command, env));
   measured.choose_tasks(request.target.all_cpus || !wanted.cpus.empty(), wanted.tasks);
   auto opened = FunctionTimes::open(wanted);
   if (!opened) return std::unexpected(refusal(request, wanted, opened.error()));
@@ -96,11 +96,11 @@ Result<int> measure_calls(const CallTimesRequest& request, const std::vector<std
   opened->set_enabled(false);
   static_assert(CallTimes::kBuckets == FunctionTimes::kBuckets);
   FunctionTimes::Sums sums = opened->sums();
-  times = {.counts = sums.counts,
-           .calls = sums.calls,
-           .total_ns = sums.total_ns,
-           .shortest_ns = sums.shortest_ns,
-           .longest_ns = sums.longest_ns};
+  write({.counts = sums.counts,
+         .calls = sums.calls,
+         .total_ns = sums.total_ns,
+         .shortest_ns = sums.shortest_ns,
+         .longest_ns = sums.longest_ns});
   report_lost(opened->lost(), opened->way(), env);
   return status;
 }

@@ -1,6 +1,7 @@
 // Times of calls accumulated in the kernel by BPF programs, without a tracer.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,9 @@ struct CallTimesRequest {
   std::string events;  // "begin,end"
   CallBuckets buckets;
 };
-/// Lets BPF programs accumulate times until the command ends or the user interrupts. Returns the
-/// command's exit status.
+/// Lets BPF programs accumulate times until the command ends or the user interrupts, and has them
+/// written. Returns the command's exit status.
 Result<int> measure_calls(const CallTimesRequest& request, const std::vector<std::string>& command,
-                          CallTimes& times, Env& env);
+                          Env& env, const std::function<void(const CallTimes&)>& write);
 
 }  // namespace sonde

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "capture/control/run_end.h"
 #include "capture/control/signal_queue.h"
 #include "capture/control/workload.h"
 #include "capture/opening/cpu_map.h"
@@ -51,6 +52,7 @@ class Tracing {
     TRY(session_.set_enabled(false));
     while (read_some()) {
     }
+    text_.on_end();
     return status_;
   }
 
@@ -82,15 +84,27 @@ class Tracing {
   }
   void take_signals() {
     while (auto number = signals_.next()) {
-      if (*number == SIGUSR2) continue;
-      if (*number != SIGCHLD && workload_) workload_->signal(*number);
-      if (*number != SIGCHLD && !workload_) done_ = true;
+      if (*number == SIGUSR2 || *number == SIGCHLD) continue;
+      if (!workload_)
+        done_ = true;
+      else if (end_)
+        end_->take(*number);
+      else
+        ask_to_end(*number);
     }
     if (!workload_) return;
     if (auto status = workload_->reap(false)) {
       status_ = shell_status(*status);
       done_ = true;
+    } else if (end_ && end_->is_over()) {
+      status_ = 128 + ended_by_;
+      done_ = true;
     }
+  }
+  void ask_to_end(int number) {
+    ended_by_ = number;
+    workload_->signal(number);
+    end_.emplace(&*workload_, number, number, env_);
   }
 
   FtraceSession& session_;
@@ -101,6 +115,8 @@ class Tracing {
   std::optional<Clock::time_point> begin_;
   bool done_ = false;
   int status_ = 0;
+  int ended_by_ = 0;           // signal
+  std::optional<RunEnd> end_;  // once the command was asked to end
 };
 
 void report_where(const FtraceSession& session, int verbose, Env& env) {
@@ -137,19 +153,22 @@ Result<int> run_tracer(const FtraceRun& run, const std::vector<std::string>& com
 }
 
 Result<int> trace_calls(FtraceRun run, const std::string& input,
-                        const std::vector<std::string>& command, GraphCalls& calls, Env& env) {
+                        const std::vector<std::string>& command, GraphCalls& calls, Env& env,
+                        const std::function<void()>& write) {
   auto consume = [&](std::string_view text) { calls.consume(text); };
-  int status = 0;
-  if (!input.empty()) {
-    MappedFile file = TRY(MappedFile::open(input));
-    consume(as_text(file.bytes()));
-  } else {
+  auto end = [&] {
+    calls.finish();
+    env.losses.add(LossKind::k_lost_by_kernel, calls.lost());
+    write();
+  };
+  if (input.empty()) {
     run.settings.tracer = "function_graph";
-    status = TRY(run_tracer(run, command, {.on_heading = {}, .on_text = consume}, env));
+    return run_tracer(run, command, {.on_heading = {}, .on_text = consume, .on_end = end}, env);
   }
-  calls.finish();
-  env.losses.add(LossKind::k_lost_by_kernel, calls.lost());
-  return status;
+  MappedFile file = TRY(MappedFile::open(input));
+  consume(as_text(file.bytes()));
+  end();
+  return 0;
 }
 
 }  // namespace sonde

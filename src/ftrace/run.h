@@ -27,16 +27,20 @@ struct FtraceRun {
 };
 
 /// Traces the command, or the target, until it ends or the user interrupts, and passes on the
-/// tracer's text in pieces. `on_heading` gets the column headings first. Returns the command's exit
+/// tracer's text in pieces. `on_heading` gets the column headings first. `on_end` is called after
+/// the last piece; a command that does not end is waited for after that. Returns the command's exit
 /// status. Restores tracefs.
 struct FtraceText {
   std::function<void(std::string_view)> on_heading, on_text;
+  std::function<void()> on_end = [] {};
 };
 Result<int> run_tracer(const FtraceRun& run, const std::vector<std::string>& command,
                        const FtraceText& text, Env& env);
 
-/// Runs function_graph, or reads `input`, text that it printed earlier; losses are counted.
+/// Runs function_graph, or reads `input`, text that it printed earlier; losses are counted. `write`
+/// is called when `calls` has all of it.
 Result<int> trace_calls(FtraceRun run, const std::string& input,
-                        const std::vector<std::string>& command, GraphCalls& calls, Env& env);
+                        const std::vector<std::string>& command, GraphCalls& calls, Env& env,
+                        const std::function<void()>& write);
 
 }  // namespace sonde

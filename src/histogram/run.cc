@@ -213,7 +213,7 @@ Result<int> measure(const HistogramOptions& options, Env& env) {
   Tracefs tracefs(env.variable("PERF_DEBUGFS_DIR").value_or(""));
   ProgramPlan plan = TRY(plan_programs(options, event_search(options, env), tracefs));
   FollowedTasks tasks = TRY(followed_tasks(options.pids, options.tids));
-  MeasuredCommand measured = TRY(MeasuredCommand::fork(options.command));
+  MeasuredCommand measured = TRY(MeasuredCommand::fork(options.command, env));
   measured.choose_tasks(options.all_cpus || !options.cpus.empty(), tasks);
   bool starts_by_itself = tasks.enable_on_exec;
   LiveHistograms live = TRY(LiveHistograms::open(options, std::move(plan), std::move(tasks)));

@@ -65,7 +65,7 @@ class WorkOfRow {
 
 Result<int> measure_work(const WorkOptions& options, const std::vector<std::string>& command,
                          Env& env, const std::function<void(const WorkAnalysis&)>& write) {
-  MeasuredCommand measured = TRY(MeasuredCommand::fork(command));
+  MeasuredCommand measured = TRY(MeasuredCommand::fork(command, env));
   WorkTotals sums = TRY(WorkTotals::open(wanted_sums(options)));
   uint64_t begin_ns = monotonic_ns();
   sums.set_enabled(true);

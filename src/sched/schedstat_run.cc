@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/file.h"
-#include "capture/control/measured_command.h"
 #include "capture/synthesis/records_file.h"
 #include "sched/schedstat_domains.h"
 #include "sched/schedstat_records.h"
@@ -58,14 +57,15 @@ class Counting {
 
 }  // namespace
 
-Result<SchedstatRun> measure_schedstat(const std::vector<std::string>& command) {
+Result<SchedstatRun> measure_schedstat(const std::vector<std::string>& command, Env& env) {
   SchedstatRun run;
   TRY(counters_now());
-  MeasuredCommand measured = TRY(MeasuredCommand::fork(command));
+  MeasuredCommand measured = TRY(MeasuredCommand::fork(command, env));
   Counting counting = TRY(Counting::start());
   run.before = TRY(counters_now());
   run.status = TRY(measured.run());
   run.after = TRY(counters_now());
+  run.command.emplace(std::move(measured));
   return run;
 }
 

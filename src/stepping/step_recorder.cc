@@ -1,7 +1,9 @@
 #include "stepping/step_recorder.h"
 
+#include <csignal>
 #include <cstring>
 
+#include "capture/control/run_end.h"
 #include "capture/control/signal_queue.h"
 #include "capture/control/workload.h"
 #include "capture/recorders/capture_setup.h"
@@ -98,7 +100,8 @@ Result<int> run_step_recording(const RecordOptions& options, Env& env) {
   }
   command.start();
   Result<StepEnd> end = stepper.run();
-  if (!end || !end->status) (void)command.reap(true);
+  int ended_by = end ? end->signal : 0;
+  RunEnd rest(!end || !end->status ? &command : nullptr, SIGTERM, ended_by, env);
   Result<> finished = recording.finish();
   if (!end) return std::unexpected(end.error());
   TRY(finished);

@@ -58,6 +58,7 @@ Result<Workload> Workload::fork(const std::vector<std::string>& command, bool qu
   }
   Workload workload;
   workload.pid_ = pid;
+  workload.name_ = command.front();
   workload.go_ = std::move(go_write);
   workload.exec_status_ = std::move(status_read);
   return workload;
@@ -65,6 +66,7 @@ Result<Workload> Workload::fork(const std::vector<std::string>& command, bool qu
 
 Workload::Workload(Workload&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
+      name_(std::move(other.name_)),
       go_(std::move(other.go_)),
       exec_status_(std::move(other.exec_status_)),
       started_(other.started_),

@@ -32,6 +32,8 @@ class Workload {
   ~Workload();
 
   [[nodiscard]] pid_t pid() const { return pid_; }
+  /// The command's first word.
+  [[nodiscard]] const std::string& name() const { return name_; }
   void start();
   /// Readable once the exec has succeeded or failed.
   [[nodiscard]] int exec_fd() const { return exec_status_.get(); }
@@ -46,6 +48,7 @@ class Workload {
  private:
   Workload() = default;
   pid_t pid_ = -1;
+  std::string name_;
   Fd go_;
   Fd exec_status_;
   bool started_ = false;

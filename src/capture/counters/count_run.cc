@@ -59,7 +59,9 @@ Result<CountOutcome> CountRun::measure(const std::function<Result<>(uint64_t)>& 
   std::optional<Workload>& workload = counters_->workload();
   if (workload && !outcome_.wait_status) {
     workload->signal(SIGTERM);
-    outcome_.wait_status = workload->reap(true);
+    end_.emplace(&*workload, SIGTERM, outcome_.interrupted_by, env_);
+    end_->wait();
+    outcome_.wait_status = workload->reap(false);
   }
   if (ended_at_ns_ == 0) ended_at_ns_ = monotonic_ns();
   // A command has ended; everything else would keep counting while it is read.

@@ -16,6 +16,7 @@
 #include "capture/control/control_channel.h"
 #include "capture/control/control_commands.h"
 #include "capture/control/delay_schedule.h"
+#include "capture/control/run_end.h"
 #include "capture/control/signal_queue.h"
 #include "capture/counters/count_options.h"
 #include "capture/counters/counter_set.h"
@@ -27,7 +28,7 @@ namespace sonde {
 struct CountOutcome {
   uint64_t elapsed_ns = 0;
   uint64_t user_ns = 0, system_ns = 0;  // of the command and the children it waited for
-  std::optional<int> wait_status;       // of the command; nothing if there was none
+  std::optional<int> wait_status;       // of the command; nothing if there was none or it goes on
   int interrupted_by = 0;               // the signal that ended the measurement
 };
 
@@ -41,7 +42,8 @@ class CountRun {
   [[nodiscard]] CounterSet& counters() { return *counters_; }
 
   /// Runs to the end. `on_interval` is called every -I ms with the time since the start. When this
-  /// returns, the counters have stopped but are still open.
+  /// returns, the counters have stopped but are still open. A command that was asked to end may go
+  /// on: it is waited for when this object is destroyed.
   Result<CountOutcome> measure(const std::function<Result<>(uint64_t)>& on_interval);
 
  private:
@@ -73,6 +75,7 @@ class CountRun {
   bool interval_due_ = false;
   std::optional<int> exec_error_;
   CountOutcome outcome_;
+  std::optional<RunEnd> end_;  // of a command that was asked to end
 };
 
 }  // namespace sonde

@@ -47,9 +47,8 @@ With -b, BPF programs add up the times in the kernel, which costs less than a li
       if (input_.empty() || name == wanted) times.add(duration_ns, style_.buckets);
     });
     if (!input_.empty()) TRY(no_arguments(arguments));
-    int status = TRY(trace_calls(run_, input_, arguments.words, calls, env));
-    write_call_times(env.out, times, style_);
-    return status;
+    return trace_calls(run_, input_, arguments.words, calls, env,
+                       [&] { write_call_times(env.out, times, style_); });
   }
 
  private:
@@ -59,11 +58,9 @@ With -b, BPF programs add up the times in the kernel, which costs less than a li
     if (!input_.empty() || run_.settings.buffer_bytes != 0)
       return fail(ErrorCode::kUsage,
                   "Error: -i and -m are for the text of a tracer; -b produces none");
-    CallTimes times;
-    int status = TRY(measure_calls({run_.target, run_.settings.functions, events_, style_.buckets},
-                                   arguments.words, times, env));
-    write_call_times(env.out, times, style_);
-    return status;
+    return measure_calls({run_.target, run_.settings.functions, events_, style_.buckets},
+                         arguments.words, env,
+                         [&](const CallTimes& times) { write_call_times(env.out, times, style_); });
   }
 
   FtraceRun run_;

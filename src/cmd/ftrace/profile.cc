@@ -45,9 +45,8 @@ class FtraceProfile final : public Command {
     GraphCalls calls(
         [&](std::string_view name, uint64_t duration_ns) { profile.add(name, duration_ns); });
     if (!input_.empty()) TRY(no_arguments(arguments));
-    int status = TRY(trace_calls(run_, input_, arguments.words, calls, env));
-    write_call_profile(env.out, profile.sorted(sort_));
-    return status;
+    return trace_calls(run_, input_, arguments.words, calls, env,
+                       [&] { write_call_profile(env.out, profile.sorted(sort_)); });
   }
 
  private:

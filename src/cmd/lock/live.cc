@@ -85,7 +85,7 @@ Result<int> measure_contention(const ContentionOptions& options, LockTableStyle 
   // Some are gone by the end.
   std::map<uint64_t, std::string> cgroups;
   if (style.grouping == LockGrouping::kCgroup) cgroups = cgroup_paths();
-  MeasuredCommand measured = TRY(MeasuredCommand::fork(command));
+  MeasuredCommand measured = TRY(MeasuredCommand::fork(command, env));
   measured.choose_tasks(options.all_cpus, wanted.tasks);
   LockWaits waits = TRY(LockWaits::open(wanted));
   if (!wanted.tasks.enable_on_exec) waits.set_enabled(true);

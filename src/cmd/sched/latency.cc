@@ -61,7 +61,7 @@ The file comes from `sched record`, with events, or from `sched record --summary
 
   Result<int> measure(const Arguments& arguments, Env& env) {
     TRY(check_sums("--live"));
-    MeasuredSchedule measured = TRY(measure_schedule(arguments.words));
+    MeasuredSchedule measured = TRY(measure_schedule(arguments.words, env));
     PipelineCounts counts;
     counts.records = measured.sums.size() + measured.lost;
     counts.lost = measured.lost;

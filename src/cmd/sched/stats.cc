@@ -21,8 +21,7 @@ class StatsRecord final : public Command {
     flags.text('o', "output", path_, "file", "output file name");
   }
   Result<int> run(Env& env, const Arguments& arguments) override {
-    TRY(check_recording_place(path_));
-    SchedstatRun run = TRY(measure_schedstat(arguments.words));
+    SchedstatRun run = TRY(measure_schedstat(arguments.words, env));
     TRY(write_schedstat_file(path_, run, env));
     env.err.print("[ {} sched stats: Wrote samples to {} ]\n", env.tool, path_);
     return run.status;
@@ -129,7 +128,7 @@ class SchedStats final : public Command {
     return nullptr;
   }
   Result<int> run(Env& env, const Arguments& arguments) override {
-    SchedstatRun run = TRY(measure_schedstat(arguments.words));
+    SchedstatRun run = TRY(measure_schedstat(arguments.words, env));
     Schedstat counted = TRY(schedstat_between(run.before, run.after));
     write_schedstat(env.out, counted, view_.options(input_.verbose));
     return run.status;

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "bpf/map_text.h"
 #include "capture/control/delay_schedule.h"
+#include "capture/control/run_end.h"
 #include "capture/control/signal_queue.h"
 #include "capture/opening/event_closer.h"
 #include "capture/opening/lost_counts.h"
@@ -214,9 +215,9 @@ class LiveTrace {
   Result<int> finish() {
     bool enough = view_->is_done();
     if (capture_->workload && !child_ended_) capture_->workload->signal(SIGTERM);
+    RunEnd end(capture_->workload ? &*capture_->workload : nullptr, SIGTERM, interrupted_by_, env_);
     source_->stop();
     if (!enough) TRY(consume(true));
-    if (capture_->workload) (void)capture_->workload->reap(true);
     view_->finish(TRY(source_->totals()));
     if (dumped_map_) TRY(write_map(*dumped_map_, out_));
     if (options_.tool_stats) write_tool_stats(texts_.descriptor_counts(), out_);
@@ -224,6 +225,7 @@ class LiveTrace {
     uint64_t lost = std::max(view_->lost(), read_lost_counts(env_.sys, capture_->events, records));
     if (lost > 0) env_.losses.add(LossKind::k_lost_by_kernel, lost);
     close_events(*capture_, env_.sys);
+    out_.flush();
     return outcome();
   }
 
@@ -243,6 +245,7 @@ class LiveTrace {
         if (!capture_->workload || !capture_->workload->reap(false)) continue;
         child_ended_ = done_ = true;
       } else if (*number == SIGINT || *number == SIGTERM) {
+        interrupted_by_ = *number;
         ended_by_ = capture_->workload ? *number : 0;
         done_ = true;
       }
@@ -287,7 +290,8 @@ class LiveTrace {
   int wait_ms_ = 0;
   size_t live_tasks_ = 0;
   bool done_ = false, child_ended_ = false;
-  int ended_by_ = 0;  // signal
+  int interrupted_by_ = 0;  // signal
+  int ended_by_ = 0;        // the same, if there is a command
   std::optional<int> exec_error_;
 };
 
