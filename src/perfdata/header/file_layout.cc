@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "perfdata/header/early_sections.h"
 #include "perfdata/header/feature_encoder.h"
 #include "perfdata/records/attr_codec.h"
 #include "perfdata/records/user_records.h"
@@ -65,14 +66,17 @@ uint32_t stored_attr_size(std::span<const EventDesc> events) {
   return beyond ? abi::kAttrSizeVer8 : kAttrSizeVer7;
 }
 
-FileLayout encode_prologue(std::span<const EventDesc> events, uint32_t attr_size,
-                           ByteBuilder& out) {
+FileLayout encode_prologue(std::span<const EventDesc> events, uint32_t attr_size, ByteBuilder& out,
+                           std::span<EncodedSection> early) {
   FileLayout header;
   header.attr_size = attr_size;
   header.attrs_offset = kFileHeaderSize;
   for (const EventDesc& event : events) header.attrs_offset += event.ids.size() * 8;
   header.attrs_size = events.size() * (attr_size + kSectionSize);
-  header.data_offset = header.attrs_offset + header.attrs_size;
+  uint64_t attrs_end = header.attrs_offset + header.attrs_size;
+  ByteBuilder sections(out.order());
+  encode_early_sections(early, attrs_end, sections);
+  header.data_offset = attrs_end + sections.size();
 
   encode_file_header(header, out);
   for (const EventDesc& event : events)
@@ -84,6 +88,7 @@ FileLayout encode_prologue(std::span<const EventDesc> events, uint32_t attr_size
     out.u64(event.ids.size() * 8);
     ids_offset += event.ids.size() * 8;
   }
+  out.bytes(sections.view());
   return header;
 }
 
@@ -102,11 +107,13 @@ std::vector<EncodedSection> encode_sections(const Features& features,
 void encode_epilogue(std::span<const EncodedSection> sections, uint64_t offset, ByteBuilder& out) {
   uint64_t at = offset + sections.size() * kSectionSize;
   for (const EncodedSection& section : sections) {
-    out.u64(at);
+    bool is_new = section.stored_at == 0;
+    out.u64(is_new ? at : section.stored_at);
     out.u64(section.content.size());
-    at += section.content.size();
+    if (is_new) at += section.content.size();
   }
-  for (const EncodedSection& section : sections) out.bytes(section.content.view());
+  for (const EncodedSection& section : sections)
+    if (section.stored_at == 0) out.bytes(section.content.view());
 }
 
 bool encode_pipe_prologue(const Features& features, std::span<const EventDesc> events,

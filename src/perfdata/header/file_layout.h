@@ -15,7 +15,8 @@ namespace sonde {
 inline constexpr uint64_t kFileMagic = 0x32454c4946524550;
 inline constexpr uint64_t kFileHeaderSize = 104;
 inline constexpr uint64_t kPipeHeaderSize = 16;
-inline constexpr uint64_t kSectionSize = 16;  // offset, size
+inline constexpr uint64_t kSectionSize = 16;     // offset, size
+inline constexpr uint64_t kDataSizeOffset = 48;  // of the size of the records
 
 struct FileLayout {
   uint32_t attr_size = 128;  // bytes stored per attr
@@ -30,20 +31,24 @@ void encode_pipe_header(ByteBuilder& out);
 /// accepts) unless one of them uses a field beyond that.
 uint32_t stored_attr_size(std::span<const EventDesc> events);
 
-/// Writes everything before the first record (header with data size 0, ids, attrs) into `out`,
-/// which must be empty. Returns the header that was written, to be completed.
-FileLayout encode_prologue(std::span<const EventDesc> events, uint32_t attr_size, ByteBuilder& out);
-
 struct EncodedSection {
   uint32_t bit;
   ByteBuilder content;
+  uint64_t stored_at = 0;  // where it is in the file already; 0: nowhere
 };
+
+/// Writes everything before the first record (header with data size 0, ids, attrs, and the sections
+/// that are known by now: early_sections.h) into `out`, which must be empty. Returns the header
+/// that was written, to be completed.
+FileLayout encode_prologue(std::span<const EventDesc> events, uint32_t attr_size, ByteBuilder& out,
+                           std::span<EncodedSection> early = {});
+
 /// Encodes the sections listed in `features.present`, as far as possible.
 std::vector<EncodedSection> encode_sections(const Features& features,
                                             std::span<const EventDesc> events, uint32_t attr_size,
                                             ByteOrder order);
-/// Writes everything after the last record: the section table and the sections, which must be
-/// sorted by bit. `offset` is the epilogue's position in the file.
+/// Writes everything after the last record: the section table, which must be sorted by bit, and
+/// those sections that are not in the file yet. `offset` is the epilogue's position in the file.
 void encode_epilogue(std::span<const EncodedSection> sections, uint64_t offset, ByteBuilder& out);
 
 /// The records that open a pipe: ATTR per event, FEATURE per section that belongs in a pipe with

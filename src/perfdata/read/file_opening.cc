@@ -9,6 +9,8 @@
 
 #include "base/files/regular_file.h"
 
+#include "perfdata/header/early_sections.h"
+
 namespace sonde {
 namespace {
 
@@ -18,9 +20,9 @@ Result<> check_owner(const struct stat& status, const std::string& path) {
               "File {} not owned by current user or root (use -f to override)", path);
 }
 
-void read_feature_sections(const FeatureTable& table, Bytes file, ByteOrder order,
-                           SetupCollector& setup, LossLedger& losses) {
-  for (const FeatureTable::Entry& entry : table.entries) {
+void read_feature_sections(const std::vector<FeatureTable::Entry>& entries, Bytes file,
+                           ByteOrder order, SetupCollector& setup, LossLedger& losses) {
+  for (const FeatureTable::Entry& entry : entries) {
     auto [offset, size] = entry.section;
     bool inside = offset <= file.size() && size <= file.size() - offset;
     if (inside)
@@ -68,24 +70,32 @@ FileData read_around_records(const FileHeader& header, Bytes file, EventTable& e
   data.size = std::min<uint64_t>(header.data.size, in_file);
   data.missing = header.data.size - data.size;
   FeatureTable table = read_feature_table(header, file, data.begin + data.size);
-  // The recorder writes the size when it ends. Without the size there are no features either: the
-  // bytes in their place do not form a feature table, or the table would be empty and yet bytes
-  // follow.
+  // perf writes the size when it ends. Without the size there are no features either: the bytes in
+  // their place do not form a feature table, or the table would be empty and yet bytes follow. We
+  // write a size from time to time, but name the features when we end.
+  std::vector<FeatureTable::Entry> early = read_early_sections(header, file);
   bool has_table = table.plausible && (!table.entries.empty() || in_file == 0);
-  facts.recorder_crashed = header.data.size == 0 && !has_table;
+  bool has_begun = table.entries.empty() && !early.empty();
+  facts.recorder_crashed = has_begun || (header.data.size == 0 && !has_table);
   if (facts.recorder_crashed) {
     data.size = in_file;
-    losses.add(LossKind::k_unfinished_file, 1, "the file header has no size of its data");
+    losses.add(LossKind::k_unfinished_file, 1,
+               has_begun ? "the file header names no sections"
+                         : "the file header has no size of its data");
   }
   data.is_complete = !facts.recorder_crashed && data.missing == 0;
 
   facts.data_offset = data.begin;
   facts.data_size = data.size;
   facts.feature_offset = data.begin + data.size;
-  if (data.is_complete)
-    read_feature_sections(table, file, header.order, setup, losses);
-  else if (data.missing != 0 && !table.entries.empty())
+  read_feature_sections(data.is_complete ? table.entries : early, file, header.order, setup,
+                        losses);
+  if (data.missing != 0) {
+    std::erase_if(table.entries, [&](const FeatureTable::Entry& entry) {
+      return std::ranges::find(early, entry.bit, &FeatureTable::Entry::bit) != early.end();
+    });
     losses.add(LossKind::k_bad_feature, table.entries.size(), "they follow what was cut off");
+  }
   return data;
 }
 

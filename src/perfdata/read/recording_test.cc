@@ -193,6 +193,34 @@ TEST(Recording, CrashedRecorder) {
   EXPECT_GT(losses.count(LossKind::k_truncated_file), 0u);
 }
 
+TEST(Recording, BuildIdsAmongTheRecordsAreThoseOfTheSection) {
+  auto entry = [](std::string path, uint64_t inode) {
+    return BuildIdEntry{.misc = abi::kMiscUser,
+                        .build_id = std::string(20, 'i'),
+                        .path = std::move(path),
+                        .file = {.major = 8, .minor = 1, .inode = inode}};
+  };
+  for (bool crashed : {false, true}) {
+    FileBuilder builder = small_file(kHostOrder);
+    builder.crashed = crashed;
+    builder.features.build_ids = {entry("/one", 0), entry("/two", 5)};
+    builder.features.build_ids[0].file = {};
+    builder.features.present.insert(builder.features.present.begin(), abi::kFeatureBuildId);
+    // /one of any file is known; of /two, one file is.
+    for (auto [path, inode] : {std::pair{"/one", 4}, {"/two", 5}, {"/two", 6}, {"/two", 6}})
+      encode(entry(path, static_cast<uint64_t>(inode)), abi::kRecordHeaderBuildId, builder.data);
+    LossLedger losses;
+    std::vector<std::byte> bytes = builder.file();
+    auto recording = Recording::open_bytes(bytes, "test", losses);
+    ASSERT_TRUE(recording);
+    const std::vector<BuildIdEntry>& ids = recording->features().build_ids;
+    ASSERT_EQ(ids.size(), 3u);
+    EXPECT_EQ(ids[0].path, "/one");
+    EXPECT_EQ(ids[1].path, "/two");
+    EXPECT_EQ(ids[2].file.inode, 6u);
+  }
+}
+
 TEST(Recording, CrashedRecorderThatWantedNoFeatures) {
   FileBuilder builder = small_file(kHostOrder);
   builder.features = {};

@@ -54,11 +54,7 @@ void SetupCollector::apply(const RecordView& record, Bytes trailing) {
       if (!trailing.empty()) add_feature(abi::kFeatureTracingData, trailing, record.order);
       return;
     case abi::kRecordHeaderBuildId:
-      if (auto entry = decode_build_id(record))
-        features_->build_ids.push_back(std::move(*entry));
-      else
-        add_damaged(record, kShortRecord, *losses_);
-      return;
+      return apply_build_id(record);
     case abi::kRecordHeaderFeature:
       // A feature without content whose number is one past the last that its writer knows marks the
       // end of the features; in a perf that does not know CPU_DOMAIN_INFO, that is its number.
@@ -103,6 +99,26 @@ void SetupCollector::apply_attr(const RecordView& record) {
   for (size_t i = 0; i < header->ids.size(); ++i) event.ids.push_back(header->ids[i]);
   events_->add(std::move(event));
   dirty_ = true;
+}
+
+/// A recorder writes build ids as it learns them, and all of them into the section at its end: what
+/// is known already is not added again.
+void SetupCollector::apply_build_id(const RecordView& record) {
+  auto entry = decode_build_id(record);
+  if (!entry) {
+    add_damaged(record, kShortRecord, *losses_);
+    return;
+  }
+  auto key = [](const BuildIdEntry& of, uint64_t inode) {
+    return std::tuple(of.build_id, of.path, of.pid, inode);
+  };
+  if (build_ids_.empty())
+    for (const BuildIdEntry& known : features_->build_ids)
+      build_ids_.insert(key(known, known.file.inode));
+  if (build_ids_.contains(key(*entry, 0)) ||
+      !build_ids_.insert(key(*entry, entry->file.inode)).second)
+    return;
+  features_->build_ids.push_back(std::move(*entry));
 }
 
 void SetupCollector::apply_update(const RecordView& record) {

@@ -2,7 +2,9 @@
 // features (all of them in a pipe, some in a file), into the event table and the features.
 #pragma once
 
+#include <set>
 #include <string>
+#include <tuple>
 
 #include <tsl/robin_map.h>
 
@@ -34,6 +36,7 @@ class SetupCollector {
 
  private:
   void apply_attr(const RecordView& record);
+  void apply_build_id(const RecordView& record);
   void apply_update(const RecordView& record);
   void apply_id_index(const RecordView& record);
   void decode(uint32_t bit, Bytes content, ByteOrder order);
@@ -49,6 +52,8 @@ class SetupCollector {
   std::vector<bool> named_;  // by the recording itself, not derived from the attr
   tsl::robin_map<uint64_t, std::string, NumberHash> tracepoint_names_;
   bool tracing_data_read_ = false;
+  /// Build id, path, pid, inode (0: of any file) of what is among the features.
+  std::set<std::tuple<std::string, std::string, int32_t, uint64_t>> build_ids_;
 };
 
 }  // namespace sonde

@@ -35,6 +35,7 @@ struct PerfDataWriter::State {
   bool is_pipe = false;
   std::vector<EventDesc> events;
   FileLayout header;
+  std::vector<EncodedSection> early;  // in front of the records
   std::unique_ptr<RecordStream> main;
   std::vector<std::unique_ptr<RecordStream>> streams;
 
@@ -61,9 +62,9 @@ struct PerfDataWriter::State {
     return {in, out};
   }
   [[nodiscard]] Features completed(const Features& features) const;
-  void write_epilogue(Features features);
-  [[nodiscard]] bool leave_out(Features& features, uint64_t epilogue_bytes) const;
-  bool give_back(uint64_t bytes, int error);
+  void encode_early(const Features& known);
+  void point_to_early(std::vector<EncodedSection>& sections) const;
+  void write_epilogue(const Features& features);
   void write_header();
 };
 
@@ -86,10 +87,34 @@ Features PerfDataWriter::State::completed(const Features& features) const {
   return all;
 }
 
-/// Writes table and sections. Where they do not fit, some are left out if they are many beside the
-/// data, and then data is dropped from the end, record by record.
-void PerfDataWriter::State::write_epilogue(Features features) {
+/// BPF programs come and go while the recording lasts, and their section can be large: it would be
+/// there twice.
+void PerfDataWriter::State::encode_early(const Features& known) {
+  early = encode_sections(known, events, stored_attr_size(events), kHostOrder);
+  std::erase_if(early, [](const EncodedSection& section) {
+    return section.bit == abi::kFeatureBpfProgInfo || section.bit == abi::kFeatureBpfBtf;
+  });
+}
+
+/// Those that are still the same need not be written again.
+void PerfDataWriter::State::point_to_early(std::vector<EncodedSection>& sections) const {
+  for (EncodedSection& section : sections)
+    for (const EncodedSection& there : early)
+      if (there.bit == section.bit &&
+          std::ranges::equal(there.content.view(), section.content.view()))
+        section.stored_at = there.stored_at;
+}
+
+/// Writes table and sections; drops data from the end, record by record, until they fit.
+void PerfDataWriter::State::write_epilogue(const Features& features) {
   RecordStream& stream = *main;
+  int fd = stream.fd_.get();
+  auto end_of_data = [&] { return stream.prologue_size_ + stream.on_disk_; };
+  std::vector<EncodedSection> sections =
+      encode_sections(features, events, header.attr_size, kHostOrder);
+  point_to_early(sections);
+  header.features.clear();
+  for (const EncodedSection& section : sections) header.features.push_back(section.bit);
   while (true) {
     uint64_t begin = stream.end_of_file();
     std::erase_if(features.auxtrace_index, [&](const AuxtraceIndexEntry& entry) {
@@ -201,7 +226,9 @@ Result<> PerfDataWriter::begin(std::vector<EventDesc> events, const Features& kn
                   "file");
     return state_->main->put_prologue(prologue.view());
   }
-  state_->header = encode_prologue(state_->events, stored_attr_size(state_->events), prologue);
+  state_->encode_early(known);
+  state_->header =
+      encode_prologue(state_->events, stored_attr_size(state_->events), prologue, state_->early);
   return state_->main->put_prologue(prologue.view());
 }
 

@@ -1,7 +1,8 @@
 // PerfDataWriter: writes a perf.data file, pipe or directory in the layout of perf 6.1, so that
 // perf can read it.
 //
-//   file:  header (104 bytes) | ids | attrs | data | feature table | feature sections
+//   file:  header (104 bytes) | ids | attrs | feature sections known from the start | data
+//          | feature table | other feature sections
 //   pipe:  header (16 bytes)  | ATTR … | FEATURE … | TRACING_DATA | records
 //   directory: data (a file as above, DIR_FORMAT set if there are streams), data.0 … data.N
 //              (records only)
@@ -46,6 +47,8 @@ class RecordStream {
   Result<> write_ring(Bytes records, Bytes rest = {});
   /// Writes out what was gathered.
   Result<> flush();
+  /// The same, and the header says that the records end there: if we are killed, perf reads them.
+  Result<> settle();
   /// Bytes accepted so far, as stored (after compression, without file header and features).
   [[nodiscard]] uint64_t bytes_written() const { return bytes_.load(std::memory_order_relaxed); }
   /// Where in the file the next record will be.
@@ -120,9 +123,9 @@ class PerfDataWriter {
   PerfDataWriter& operator=(PerfDataWriter&&) noexcept;
   ~PerfDataWriter();
 
-  /// Called before any record: writes header, ids and attrs, and in a pipe also the features that
-  /// `known` marks as present (no others will be written) and its tracing data. For a file `known`
-  /// only matters if the recorder is killed before `finish`: perf doesn't write it either.
+  /// Called before any record: writes header, ids and attrs, and the features that `known` marks as
+  /// present: in a pipe no others will be written; in a file they are those that a reader finds if
+  /// the recorder is killed before `finish` (perfdata/header/early_sections.h).
   Result<> begin(std::vector<EventDesc> events, const Features& known);
 
   RecordStream& main();

@@ -10,6 +10,7 @@
 
 #include "abi/perf_event.h"
 #include "perfdata/header/file_layout.h"
+#include "perfdata/read/recording.h"
 #include "perfdata/records/record_encoder.h"
 #include "perfdata/records/user_records.h"
 
@@ -91,6 +92,74 @@ TEST_F(WriterTest, FileHoldsWhatWasWrittenInOrder) {
   EXPECT_EQ(file.data_offset, kFileHeaderSize + 2 * 8 + 144);
   EXPECT_EQ(file.data(), as_text(numbered_records(5005).view()));
   EXPECT_EQ(file.features, (1u << abi::kFeatureHostname) | (1u << abi::kFeatureEventDesc));
+}
+
+/// What a recorder knows when it begins.
+Features known_early() {
+  Features features = named();
+  features.hostname = "a host of its own";
+  features.command_line = {"sonde", "record"};
+  mark_present(features);
+  return features;
+}
+
+TEST_F(WriterTest, AFileWhoseWriterWasKilledHasWhatWasKnown) {
+  for (uint64_t records : {0u, 3u}) {
+    auto writer = PerfDataWriter::create(path_, {});
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE(writer->begin({clock_event()}, known_early()));
+    ASSERT_TRUE(writer->main().write(numbered_records(records).view()));
+    ASSERT_TRUE(records > 0 ? writer->main().settle() : writer->main().flush());
+    EXPECT_EQ(read_back(path_).data_size, records * 64) << "perf reads them";
+    LossLedger losses;
+    auto recording = Recording::open(path_, {}, losses);
+    ASSERT_TRUE(recording);
+    EXPECT_EQ(losses.count(LossKind::k_unfinished_file), 1u);
+    EXPECT_EQ(losses.total(), 1u);
+    EXPECT_EQ(recording->features().hostname, "a host of its own");
+    EXPECT_EQ(recording->features().command_line, known_early().command_line);
+    EXPECT_EQ(recording->events().all().front().name, "cpu-clock");
+    EXPECT_EQ(recording->record_counts().by_type[abi::kRecordSample], records);
+  }
+}
+
+TEST_F(WriterTest, WhatWasKnownIsInAFinishedFileOnce) {
+  auto writer = PerfDataWriter::create(path_, {});
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE(writer->begin({clock_event()}, known_early()));
+  ASSERT_TRUE(writer->main().write(numbered_records(3).view()));
+  Features features = known_early();
+  features.command_line.emplace_back("changed");
+  features.build_ids = {{.build_id = "01234567890123456789", .path = "/a"}};
+  mark_present(features);
+  ASSERT_TRUE(writer->finish(features));
+
+  ReadBack file = read_back(path_);
+  size_t host = file.bytes.find("a host of its own");
+  EXPECT_LT(host, file.data_offset);
+  EXPECT_EQ(file.bytes.find("a host of its own", host + 1), std::string::npos);
+  LossLedger losses;
+  auto recording = Recording::open(path_, {}, losses);
+  ASSERT_TRUE(recording);
+  EXPECT_EQ(losses.total(), 0u);
+  EXPECT_EQ(recording->features().hostname, "a host of its own");
+  EXPECT_EQ(recording->features().command_line, features.command_line);
+  EXPECT_EQ(recording->features().build_ids.size(), 1u);
+}
+
+TEST_F(WriterTest, ACutFileHasWhatIsInFrontOfItsRecords) {
+  auto writer = PerfDataWriter::create(path_, {});
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE(writer->begin({clock_event()}, known_early()));
+  ASSERT_TRUE(writer->main().write(numbered_records(30).view()));
+  ASSERT_TRUE(writer->finish(known_early()));
+  std::filesystem::resize_file(path_, read_back(path_).data_offset + 64);
+  LossLedger losses;
+  auto recording = Recording::open(path_, {}, losses);
+  ASSERT_TRUE(recording);
+  EXPECT_EQ(recording->features().hostname, "a host of its own");
+  EXPECT_EQ(losses.count(LossKind::k_bad_feature), 0u);
+  EXPECT_GT(losses.count(LossKind::k_truncated_file), 0u);
 }
 
 TEST_F(WriterTest, DirectoryHasAFilePerStream) {
