@@ -96,7 +96,8 @@ Result<> CountRecorder::round(const CounterSet& counters,
     }
   }
   encode(StatRoundRecord{static_cast<uint64_t>(kind), time_ns}, records);
-  return write(records);
+  TRY(output_->writer().main().write(records.view()));
+  return output_->writer().main().settle();  // a round is in the file before the next begins
 }
 
 Result<> CountRecorder::finish() {

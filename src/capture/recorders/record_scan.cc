@@ -267,9 +267,11 @@ void RecordScan::hold(HitObject& object) {
   held_.push_back(std::move(fd));
 }
 
-std::vector<HitObject> RecordScan::hits() const {
+std::vector<HitObject> RecordScan::hits(size_t first, size_t most) const {
+  std::lock_guard lock(mutex_);
   std::vector<HitObject> hits;
-  for (uint32_t object : hits_) hits.push_back(objects_[object]);
+  for (size_t i = first; i < hits_.size() && hits.size() < most; ++i)
+    hits.push_back(objects_[hits_[i]]);
   return hits;
 }
 

@@ -70,8 +70,8 @@ class RecordScan {
   void end_round();
 
   [[nodiscard]] const ScanCounts& counts() const { return counts_; }
-  /// In order of first hit.
-  [[nodiscard]] std::vector<HitObject> hits() const;
+  /// In order of first hit; those from `first` on, at most `most`.
+  [[nodiscard]] std::vector<HitObject> hits(size_t first = 0, size_t most = SIZE_MAX) const;
   /// Starts counting anew for the next file (--switch-output); maps stay known.
   void restart();
 
@@ -136,7 +136,7 @@ class RecordScan {
 
   Options options_;
   Places places_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<std::byte> joined_;  // a record that wrapped around the end of a ring
   ScanCounts counts_;
   tsl::robin_set<Key, KeyHash> touched_;  // of this round

@@ -12,6 +12,7 @@
 #include "capture/control/control_channel.h"
 #include "capture/control/control_commands.h"
 #include "capture/control/delay_schedule.h"
+#include "capture/control/run_end.h"
 #include "capture/control/signal_queue.h"
 #include "capture/opening/cpu_map.h"
 #include "capture/opening/event_closer.h"
@@ -32,6 +33,7 @@
 #include "capture/rings/stream_threads.h"
 #include "capture/rings/stream_writer.h"
 #include "capture/synthesis/bpf_watch.h"
+#include "capture/synthesis/build_id_journal.h"
 #include "capture/synthesis/object_caching.h"
 #include "capture/synthesis/preamble.h"
 #include "capture/synthesis/recording_features.h"
@@ -90,6 +92,7 @@ class Recorder {
       if (snapshot_wanted_) keep(take_snapshot());
       if (window_over_) keep(write_window());
       if (!done_) keep(check_limits());
+      if (!done_) keep(settle());
     }
     return finish();
   }
@@ -193,10 +196,12 @@ class Recorder {
     TRY(write_own(records));
     TRY(write_compressed(state));
     encode_empty(abi::kRecordFinishedInit, end);
-    return write_own(end);
+    TRY(write_own(end));
+    return settle(true);
   }
 
-  /// With sums, what already ran is a large part of the file. -z compresses what comes from rings.
+  /// -z compresses what comes from rings, and with it this: with sums, what already ran is a large
+  /// part of the file.
   Result<> write_compressed(const ByteBuilder& records) {
     if (records.size() == 0) return {};
     scan_.piece(records.view());
@@ -236,10 +241,7 @@ class Recorder {
 
   Result<int> finish() {
     if (capture_.workload && !child_ended_) capture_.workload->signal(SIGTERM);
-    if (!main_) {  // the next file of --switch-output could not be begun
-      close_events(capture_, env_.sys);
-      return outcome();
-    }
+    RunEnd end(capture_.workload ? &*capture_.workload : nullptr, SIGTERM, ended_by_, env_);
     if (options_.trace.snapshot_at_end) keep(take_snapshot());
     events_.disable();
     events_on_ = false;
@@ -251,7 +253,6 @@ class Recorder {
     keep(write_window());
     keep(end_off_cpu());
     keep(end_futex());
-    if (capture_.workload) (void)capture_.workload->reap(true);
     if (!options_.quiet && !exec_error_)
       env_.err.print("[ {} record: Woken up {} times to write data ]\n", env_.tool, wakeups_);
     keep(end_file());
@@ -274,12 +275,13 @@ class Recorder {
     }
     keep(write_own(records));
     keep(write_interpreted_files());
-    keep(main_->flush());
     scan_.end_round();
+    if (output_->is_pipe()) keep(write_build_ids(SIZE_MAX));
+    keep(main_->flush());
     Features features = features_.features;
     if (scan_.counts().has_time())
       features.sample_time = SampleTimeRange{scan_.counts().first_ns, scan_.counts().last_ns};
-    if (options_.build_ids.collect) features.build_ids = build_ids_of(scan_.hits());
+    if (options_.build_ids.collect) features.build_ids = build_ids_.all(scan_);
     if (unwinding_) features.interpreted_files = unwinding_->interpreted_files();
     add_trace_index(features);
     features.present.clear();
@@ -311,7 +313,8 @@ class Recorder {
     aggregate_->write(records);
     if (records.size() == 0) return {};
     TRY(write_compressed(records));
-    return end_round();
+    TRY(end_round());
+    return settle(true);
   }
 
   /// A pipe has no section of them: they come before their round ends, and so before anybody looks
@@ -330,6 +333,20 @@ class Recorder {
     encode_empty(abi::kRecordFinishedRound, round);
     TRY(main_->own(round.view()));
     scan_.end_round();
+    return write_build_ids();
+  }
+
+  /// Of the objects that were hit: a recorder that is killed writes no section of them.
+  Result<> write_build_ids(size_t most = BuildIdJournal::kMostAtOnce) {
+    if (!options_.build_ids.collect) return {};
+    ByteBuilder records;
+    build_ids_.write_new(scan_, most, records);
+    return write_compressed(records);
+  }
+
+  /// See StreamWriter.
+  Result<> settle(bool at_once = false) {
+    wait_ms_ = sooner_ms(wait_ms_, TRY(main_->settle(at_once)));
     return {};
   }
 
@@ -342,7 +359,11 @@ class Recorder {
   }
 
   Result<> read_rings(bool all) {
-    if (threads_ && !all) return {};
+    if (threads_ && !all) {
+      wait_ms_ = -1;
+      limit_wait();
+      return {};
+    }
     size_t most = 0;
     size_t traced = 0;
     for (size_t i = 0; i < capture_.rings->rings().size(); ++i) {
@@ -377,9 +398,9 @@ class Recorder {
 
   /// A container that is gone took its files along: they must be seen, and held, before that.
   void limit_wait() {
-    constexpr int kMaxMs = 100;
-    if (!options_.build_ids.collect || !options_.build_ids.update_cache) return;
-    if (wait_ms_ < 0 || wait_ms_ > kMaxMs) wait_ms_ = kMaxMs;
+    constexpr int kHoldMs = 100;
+    bool holds = options_.build_ids.collect && options_.build_ids.update_cache;
+    wait_ms_ = sooner_ms(wait_ms_, holds ? kHoldMs : DrainPace::kMostMs);
   }
 
   Result<> read_backward_rings() {
@@ -420,6 +441,7 @@ class Recorder {
     main_.reset();
     TRY(output_->next());
     scan_.restart();
+    build_ids_.restart();
     return begin_file();
   }
 
@@ -431,7 +453,7 @@ class Recorder {
     Features features = features_.features;
     if (scan_.counts().has_time())
       features.sample_time = SampleTimeRange{scan_.counts().first_ns, scan_.counts().last_ns};
-    if (options_.build_ids.collect) features.build_ids = build_ids_of(scan_.hits());
+    if (options_.build_ids.collect) features.build_ids = build_ids_.all(scan_);
     if (unwinding_) {
       features.interpreted_files = unwinding_->interpreted_files();
       unwinding_->restart();
@@ -527,9 +549,9 @@ class Recorder {
                   event_names(), options_.target.command.front(), std::strerror(*exec_error_));
     if (failure_) return std::unexpected(*failure_);
     if (ended_by_ != 0) return 128 + ended_by_;
-    if (!capture_.workload) return 0;
+    if (!capture_.workload || !child_ended_) return 0;
     std::optional<int> status = capture_.workload->reap(true);
-    return child_ended_ && status ? shell_status(*status) : 0;
+    return status ? shell_status(*status) : 0;
   }
 
   [[nodiscard]] std::string event_names() const {
@@ -551,6 +573,7 @@ class Recorder {
   ControlCommands commands_;
   RecordScan scan_;
   RingDrain drain_;
+  BuildIdJournal build_ids_;
   RecordingFeatures features_;
   std::optional<RecordOutput> output_;
   std::optional<StreamWriter> main_;

@@ -10,8 +10,16 @@
 
 namespace sonde {
 
+/// The sooner of two waits; less than 0: indefinitely.
+constexpr int sooner_ms(int a, int b) {
+  if (a < 0 || b < 0) return a < 0 ? b : a;
+  return a < b ? a : b;
+}
+
 class DrainPace {
  public:
+  /// What a recorder that is killed loses of what is in the rings.
+  static constexpr int kMostMs = 1000;
   using Clock = std::chrono::steady_clock;
   explicit DrainPace(Clock::time_point now) : last_(now) {}
 

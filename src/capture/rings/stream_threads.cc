@@ -139,12 +139,15 @@ void StreamThreads::run(size_t index) {
       });
   StreamWriter stream(writer_.stream(index), {});
   DrainPace pace(DrainPace::Clock::now());
-  int wait_ms = -1;
+  int wait_ms = DrainPace::kMostMs;
   while (!stopping) {
     poller->wait(wait_ms);
     Result<size_t> most = drain_rings(index, stream, stopping);
     if (!most) return fail_with(std::move(most).error());
     wait_ms = pace.next_wait_ms(DrainPace::Clock::now(), *most, ring_bytes);
+    Result<int> settled = stream.settle();
+    if (!settled) return fail_with(std::move(settled).error());
+    wait_ms = sooner_ms(sooner_ms(wait_ms, *settled), DrainPace::kMostMs);
   }
 }
 

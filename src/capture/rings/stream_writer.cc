@@ -25,6 +25,23 @@ Result<> StreamWriter::own(Bytes records) {
   return has_thread() ? enqueue(records, {}, false) : stream_.write(records);
 }
 
+Result<int> StreamWriter::settle(bool at_once) {
+  // A few system calls per second.
+  constexpr auto kEvery = std::chrono::milliseconds(200);
+  if (has_thread()) return -1;  // it does so itself
+  uint64_t bytes = stream_.bytes_written();
+  if (bytes == settled_bytes_) return -1;
+  auto now = std::chrono::steady_clock::now();
+  if (!at_once && now - settled_ < kEvery) {
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(settled_ + kEvery - now);
+    return static_cast<int>(left.count()) + 1;
+  }
+  settled_bytes_ = bytes;
+  settled_ = now;
+  TRY(stream_.settle());
+  return -1;
+}
+
 Result<> StreamWriter::flush() {
   if (!has_thread()) return {};
   std::unique_lock lock(mutex_);
@@ -90,6 +107,11 @@ void StreamWriter::work() {
     lock.unlock();
     Result<> stored = store(std::move(block), behind);
     lock.lock();
+    if (stored && queue_.empty()) {
+      lock.unlock();
+      stored = stream_.settle();
+      lock.lock();
+    }
     busy_ = false;
     if (!stored && !failure_) failure_ = std::move(stored).error();
     changed_.notify_all();

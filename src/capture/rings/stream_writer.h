@@ -4,6 +4,7 @@
 // error is reported by the next call, or by `flush`.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -32,6 +33,9 @@ class StreamWriter final : private RecordTransform::Output {
   Result<> ring(Bytes records, Bytes rest);
   /// Passes on what the recorder made.
   Result<> own(Bytes records);
+  /// What was passed on is to be in the file soon, where it outlives us: from time to time, or at
+  /// once. Returns after how many ms to ask again; less than 0: nothing is waiting.
+  Result<int> settle(bool at_once = false);
   /// Waits until everything has been passed to the stream; a transform ends its file.
   Result<> flush();
 
@@ -64,6 +68,8 @@ class StreamWriter final : private RecordTransform::Output {
   size_t queued_bytes_ = 0;
   std::vector<std::vector<std::byte>> spare_;  // memory of blocks already written
   std::optional<Error> failure_;
+  uint64_t settled_bytes_ = 0;
+  std::chrono::steady_clock::time_point settled_;
   bool busy_ = false;
   bool stopping_ = false;
   std::thread thread_;

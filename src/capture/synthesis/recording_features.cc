@@ -42,17 +42,6 @@ void keep_bpf_program(LoadedBpfProgram program, RecordingFeatures& all) {
   types.emplace_back(program.btf_id, all.bpf_storage.back());
 }
 
-std::optional<std::string> build_id_of(const HitObject& hit) {
-  if (hit.kind == HitObject::Kind::kUser) return object_build_id(hit);
-  if (hit.path == "[kernel.kallsyms]") return kernel_build_id();
-  // A module: "[name]" or its file.
-  std::string name = hit.path.substr(hit.path.rfind('/') + 1);
-  name = name.substr(0, name.find(".ko"));
-  if (name.starts_with('[')) name = name.substr(1, name.size() - 2);
-  std::ranges::replace(name, '-', '_');
-  return module_build_id(name);
-}
-
 }  // namespace
 
 std::vector<EventDesc> event_descriptions(const Capture& capture) {
@@ -104,12 +93,25 @@ void add_bpf_program(uint32_t id, RecordingFeatures& all) {
   if (program) keep_bpf_program(std::move(*program), all);
 }
 
-std::vector<BuildIdEntry> build_ids_of(const std::vector<HitObject>& hits) {
+std::optional<std::string> build_id_of(const HitObject& hit) {
+  if (hit.kind == HitObject::Kind::kUser) return object_build_id(hit);
+  if (hit.path == "[kernel.kallsyms]") return kernel_build_id();
+  // A module: "[name]" or its file.
+  std::string name = hit.path.substr(hit.path.rfind('/') + 1);
+  name = name.substr(0, name.find(".ko"));
+  if (name.starts_with('[')) name = name.substr(1, name.size() - 2);
+  std::ranges::replace(name, '-', '_');
+  return module_build_id(name);
+}
+
+std::vector<BuildIdEntry> build_ids_of(const std::vector<HitObject>& hits,
+                                       std::span<const std::optional<std::string>> known) {
   std::vector<BuildIdEntry> entries;
   std::map<std::string_view, int> files_of_path;
   for (const HitObject& hit : hits) ++files_of_path[hit.path];
-  for (const HitObject& hit : hits) {
-    std::optional<std::string> id = build_id_of(hit);
+  for (size_t i = 0; i < hits.size(); ++i) {
+    const HitObject& hit = hits[i];
+    std::optional<std::string> id = i < known.size() && known[i] ? known[i] : build_id_of(hit);
     if (!id) continue;
     bool kernel = hit.kind == HitObject::Kind::kKernel;
     BuildIdEntry& entry = entries.emplace_back();

@@ -2,6 +2,8 @@
 // samples hit.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,7 +34,12 @@ void add_bpf_program(uint32_t id, RecordingFeatures& all);
 Result<RecordingFeatures> initial_features(const Capture& capture, const RecordOptions& options,
                                            std::string_view tool);
 
-/// Build ids of the objects that were hit; objects without one are left out.
-std::vector<BuildIdEntry> build_ids_of(const std::vector<HitObject>& hits);
+/// Raw bytes; nothing if the object has none, or cannot be read.
+std::optional<std::string> build_id_of(const HitObject& hit);
+
+/// Build ids of the objects that were hit; objects without one are left out. `known`: those of the
+/// first of them that were found before.
+std::vector<BuildIdEntry> build_ids_of(const std::vector<HitObject>& hits,
+                                       std::span<const std::optional<std::string>> known = {});
 
 }  // namespace sonde
