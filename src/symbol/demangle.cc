@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <csetjmp>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
+#include <vector>
 
 #include "base/text.h"
 
@@ -45,9 +47,38 @@ std::string run(Demangler demangler, const std::string& name, int options) {
   return std::move(unfolding.text);
 }
 
+/// libiberty's demangler for D recurses for every character, and neither stops at a length nor
+/// tells us of its output before it has all of it.
+constexpr size_t kMaxMangledD = 2048;
+constexpr uint64_t kMaxUnfoldedD = uint64_t{1} << 20;
+
+/// How many characters of a D name are read at most where every back reference ("Q", a number in
+/// base 26 whose last digit is a small letter) is read as what it refers to: some characters back,
+/// up to itself. References to what has two references double it each time.
+uint64_t unfolded_d(std::string_view name) {
+  constexpr uint64_t kBase = 26;
+  std::vector<uint64_t> before = {0};  // by position: characters read before it
+  for (size_t i = 0; i < name.size(); ++i) {
+    uint64_t read = 1;
+    if (name[i] == 'Q') {
+      uint64_t distance = 0;
+      for (size_t at = i + 1; at < name.size() && distance <= i; ++at) {
+        bool is_last = name[at] >= 'a' && name[at] <= 'z';
+        if (!is_last && !is_ascii_upper(name[at])) break;
+        distance = distance * kBase + static_cast<uint64_t>(name[at] - (is_last ? 'a' : 'A'));
+        if (is_last) break;
+      }
+      if (distance <= i) read += before[i] - before[i - distance];
+    }
+    before.push_back(std::min(before.back() + read, 2 * kMaxUnfoldedD));
+  }
+  return before.back();
+}
+
 std::string demangle_d(const std::string& name) {
+  if (name.size() > kMaxMangledD || unfolded_d(name) > kMaxUnfoldedD) return {};
   char* text = dlang_demangle(name.c_str(), DMGL_PARAMS);
-  std::string shown = text == nullptr ? "" : text;
+  std::string shown = text == nullptr || std::strlen(text) > kMaxShown ? "" : text;
   std::free(text);
   return shown;
 }
