@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "base/expansion_allowance.h"
 #include "base/text.h"
 
 namespace sonde {
@@ -92,6 +93,7 @@ std::string_view why_not_permitted(bool is_privileged) {
 }  // namespace
 
 BpfLog::BpfLog() {
+  ExpansionAllowance::of_process().become_recorder();  // whoever loads programs measures
   collected.clear();
   before = libbpf_set_print(collect);
 }

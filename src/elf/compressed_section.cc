@@ -6,22 +6,25 @@
 
 #include <memory>
 
+#include "base/expansion_allowance.h"
+
 namespace sonde {
 namespace {
 
 // ELFCOMPRESS_ZSTD: missing from this libc's elf.h.
 constexpr uint32_t kCompressZstd = 2;
-// The most that a byte can expand to: deflate's limit is 1032.
-constexpr uint64_t kMaxExpansion = 1100;
-constexpr uint64_t kMaxSectionSize = uint64_t{1} << 32;
 
 std::unexpected<Error> damaged(const ElfFile& file, const ElfSection& section) {
   return fail(ErrorCode::kCorrupt, "{}: the compressed section {} is damaged", file.name(),
               section.name);
 }
 
-bool can_become(Bytes packed, uint64_t size) {
-  return size <= kMaxSectionSize && size / kMaxExpansion <= packed.size();
+/// The room for a section of the size that its header promises, if it may become that large.
+Result<std::vector<std::byte>> room_for(const ElfFile& file, const ElfSection& section,
+                                        Bytes packed, uint64_t size) {
+  TRY(Expansion(fmt::format("{}: the compressed section {}", file.name(), section.name))
+          .grow_in_memory(packed.size(), size));
+  return std::vector<std::byte>(size);
 }
 
 /// The size is known, so everything is unpacked at once: libdeflate takes half of zlib's time.
@@ -48,8 +51,8 @@ Result<std::vector<std::byte>> expanded_content(const ElfFile& file, const ElfSe
     in.u32();
   }
   Bytes packed = in.rest();
-  if (!in.ok() || !can_become(packed, size)) return damaged(file, section);
-  std::vector<std::byte> content(size);
+  if (!in.ok()) return damaged(file, section);
+  std::vector<std::byte> content = TRY(room_for(file, section, packed, size));
   if (type == ELFCOMPRESS_ZLIB) {
     if (!inflate(packed, content)) return damaged(file, section);
   } else if (type == kCompressZstd) {
@@ -67,8 +70,8 @@ Result<std::vector<std::byte>> expanded_gnu_content(const ElfFile& file,
   bool marked = as_text(in.take(4)) == "ZLIB";
   uint64_t size = in.u64();
   Bytes packed = in.rest();
-  if (!in.ok() || !marked || !can_become(packed, size)) return damaged(file, section);
-  std::vector<std::byte> content(size);
+  if (!in.ok() || !marked) return damaged(file, section);
+  std::vector<std::byte> content = TRY(room_for(file, section, packed, size));
   if (!inflate(packed, content)) return damaged(file, section);
   return content;
 }

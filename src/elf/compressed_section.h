@@ -1,5 +1,5 @@
 // Sections compressed by the linker or objcopy (SHF_COMPRESSED; gABI, "Compression"). Input is
-// untrusted: the size that a header promises is checked against what its bytes can expand to.
+// untrusted: the size that a header promises comes from the allowance (base/expansion_allowance.h).
 #pragma once
 
 #include <vector>

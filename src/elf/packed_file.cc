@@ -5,12 +5,11 @@
 
 #include <memory>
 
+#include "base/expansion_allowance.h"
 #include "elf/xz.h"
 
 namespace sonde {
 namespace {
-
-constexpr size_t kMax = size_t{256} << 20;
 
 // RFC 1952, RFC 8878, and "The .xz File Format".
 constexpr std::string_view kGzip{"\x1f\x8b", 2};
@@ -28,7 +27,7 @@ Result<std::vector<std::byte>> unpack_gzip(const std::string& path, Bytes conten
   constexpr size_t kTrailer = 4;  // the size, modulo 2^32
   if (content.size() < kTrailer) return damaged(path);
   auto size = load<uint32_t>(content.data() + content.size() - kTrailer, ByteOrder::kLittle);
-  if (size > kMax) return damaged(path);
+  TRY(Expansion(path).grow_in_memory(content.size(), size));
   std::unique_ptr<libdeflate_decompressor, decltype(&::libdeflate_free_decompressor)> unpacker(
       ::libdeflate_alloc_decompressor(), &::libdeflate_free_decompressor);
   std::vector<std::byte> unpacked(size);
@@ -43,16 +42,18 @@ Result<std::vector<std::byte>> unpack_gzip(const std::string& path, Bytes conten
 Result<std::vector<std::byte>> unpack_zstd(const std::string& path, Bytes content) {
   std::unique_ptr<ZSTD_DStream, decltype(&::ZSTD_freeDStream)> stream(::ZSTD_createDStream(),
                                                                       &::ZSTD_freeDStream);
+  Expansion expansion(path);
   std::vector<std::byte> unpacked;
   ZSTD_inBuffer in{content.data(), content.size(), 0};
   size_t filled = 0, left = 1;
   while (left != 0) {
-    if (filled == kMax) return damaged(path);
-    unpacked.resize(std::min(kMax, std::max(filled * 2, content.size() * 4)));
+    unpacked.resize(std::max(filled * 2, content.size() * 4));
     ZSTD_outBuffer out{unpacked.data(), unpacked.size(), filled};
+    size_t before = in.pos;
     left = ::ZSTD_decompressStream(stream.get(), &out, &in);
     bool is_cut_off = left != 0 && in.pos == in.size && out.pos < out.size;
     if (::ZSTD_isError(left) != 0 || is_cut_off) return damaged(path);
+    TRY(expansion.grow_in_memory(in.pos - before, out.pos - filled));
     filled = out.pos;
   }
   unpacked.resize(filled);
@@ -70,7 +71,7 @@ Result<std::vector<std::byte>> unpack_file(const std::string& path, Bytes conten
   std::string_view text = as_text(content);
   if (text.starts_with(kGzip)) return unpack_gzip(path, content);
   if (text.starts_with(kZstd)) return unpack_zstd(path, content);
-  return decompress_xz(content, path, kMax);
+  return decompress_xz(content, path);
 }
 
 }  // namespace sonde

@@ -1,6 +1,6 @@
 // Objects that are compressed on disk: kernel modules, as most distributions install them
 // (nfsd.ko.xz, .ko.zst, .ko.gz), also under other names in caches. Input is untrusted: output is
-// bounded.
+// bounded (base/expansion_allowance.h).
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace sonde {
 
 /// Detected by the first bytes.
 bool is_packed(Bytes content);
-/// The uncompressed content, at most 256 MB. `path` is for messages.
+/// The uncompressed content. `path` is for messages.
 Result<std::vector<std::byte>> unpack_file(const std::string& path, Bytes content);
 
 }  // namespace sonde

@@ -1,4 +1,5 @@
-// xz decompression, for .gnu_debugdata. Input is untrusted: memory and output are bounded.
+// xz decompression, for .gnu_debugdata. Input is untrusted: memory and output are bounded
+// (base/expansion_allowance.h).
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,7 @@
 
 namespace sonde {
 
-/// The uncompressed bytes, at most `limit`. Error messages call the input `name`.
-Result<std::vector<std::byte>> decompress_xz(Bytes packed, const std::string& name,
-                                             size_t limit = size_t{256} << 20);
+/// The uncompressed bytes. Error messages call the input `name`.
+Result<std::vector<std::byte>> decompress_xz(Bytes packed, const std::string& name);
 
 }  // namespace sonde

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/expansion_allowance.h"
+
 namespace sonde {
 namespace {
 
@@ -44,7 +46,7 @@ class DescriptorChunks final : public ChunkSource {
 
 class GzipChunks final : public ChunkSource {
  public:
-  explicit GzipChunks(Pieces& packed) : packed_(packed) {
+  explicit GzipChunks(Pieces& packed) : packed_(packed), expansion_(packed.name()) {
     constexpr int kGzipOnly = 16 + MAX_WBITS;
     is_ready_ = ::inflateInit2(&stream_, kGzipOnly) == Z_OK;
   }
@@ -76,8 +78,10 @@ class GzipChunks final : public ChunkSource {
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input_.data()));
     stream_.avail_in = offered;
     is_inside_ = true;
+    size_t room = stream_.avail_out;
     int status = ::inflate(&stream_, Z_NO_FLUSH);
     input_.remove_prefix(offered - stream_.avail_in);
+    TRY(expansion_.grow(offered - stream_.avail_in, room - stream_.avail_out));
     if (status == Z_STREAM_END) {
       is_inside_ = false;
       ::inflateReset(&stream_);
@@ -88,6 +92,7 @@ class GzipChunks final : public ChunkSource {
   }
 
   Pieces& packed_;
+  Expansion expansion_;
   z_stream stream_{};
   std::string_view input_;
   std::vector<Bytef> buffer_ = std::vector<Bytef>(kPieceSize);

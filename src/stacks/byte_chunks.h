@@ -44,7 +44,8 @@ class Pieces final : public ChunkSource {
   std::string_view waiting_;  // peeked at; in held_, or the source's own
 };
 
-/// Decompresses gzip, including multi-member files. Corruption is an error that names the file.
+/// Decompresses gzip, including multi-member files. Corruption is an error that names the file; so
+/// is a file that expands too much (base/expansion_allowance.h).
 std::unique_ptr<ChunkSource> gunzipped(Pieces& packed);
 [[nodiscard]] bool is_gzip(std::string_view first_bytes);
 

@@ -21,8 +21,6 @@ namespace {
 /// Enough to distinguish the formats.
 constexpr size_t kFirstBytes = 16384;
 constexpr size_t kMaxTextSize = size_t{4} << 30;
-/// A few compressed bytes may expand to gigabytes.
-constexpr size_t kMaxUnpackedSize = size_t{1} << 30;
 
 /// On its own, or in a bundle, which begins with a zstd frame.
 bool is_recording(std::string_view first_bytes) {
@@ -84,30 +82,31 @@ class ProfileOpener {
  private:
   static constexpr const char* kStdin = "standard input";
 
-  Result<StackProfile> from(Pieces pieces, size_t limit = kMaxTextSize) {
+  Result<StackProfile> from(Pieces pieces, bool is_unpacked = false) {
     std::string_view first_bytes = TRY(pieces.peek(kFirstBytes));
     switch (format_of(first_bytes)) {
       case ProfileFormat::kRecording:
         return from_copy(pieces);
       case ProfileFormat::kGzip:
-        if (limit == kMaxUnpackedSize)
+        if (is_unpacked)
           return fail(ErrorCode::kUnsupported,
                       "{}: compressed twice; decompress it once with gunzip", pieces.name());
-        return from(Pieces(gunzipped(pieces), pieces.name()), kMaxUnpackedSize);
+        return from(Pieces(gunzipped(pieces), pieces.name()), true);
       case ProfileFormat::kScriptText:
         return from_script_text(pieces);
       case ProfileFormat::kFolded:
         TRY(refuse_filter(pieces.name()));
-        return read_folded(TRY(pieces.all(limit)), pieces.name(), env_.losses,
+        return read_folded(TRY(pieces.all(kMaxTextSize)), pieces.name(), env_.losses,
                            {.keep_order = options_.keep_order});
       case ProfileFormat::kPprof:
         TRY(refuse_filter(pieces.name()));
         // pprof has no threads, so if they were requested, task names stay in the stacks.
-        return read_pprof(TRY(pieces.all(limit)), pieces.name(),
+        return read_pprof(TRY(pieces.all(kMaxTextSize)), pieces.name(),
                           options_.stacks.task_root || options_.stacks.want_samples, env_.losses);
       case ProfileFormat::kSpeedscope:
         TRY(refuse_filter(pieces.name()));
-        return read_speedscope(TRY(pieces.all(limit)), pieces.name(), options_.stacks, env_.losses);
+        return read_speedscope(TRY(pieces.all(kMaxTextSize)), pieces.name(), options_.stacks,
+                               env_.losses);
       default:
         return fail(ErrorCode::kCorrupt,
                     "{}: not a profile: neither a recording nor folded stacks, `script` text, "

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/expansion_allowance.h"
+
 namespace sonde {
 namespace {
 
@@ -18,13 +20,6 @@ struct FreeZstd {
   void operator()(ZSTD_DCtx* context) const { ::ZSTD_freeDCtx(context); }
 };
 using ZstdContext = std::unique_ptr<ZSTD_DCtx, FreeZstd>;
-
-/// The plausible expanded size. Recordings and objects compress to a tenth, idle ones to a
-/// hundredth; a small file that expands without end was made to exhaust the machine.
-uint64_t plausible_size(Bytes compressed) {
-  constexpr uint64_t kMaxGrowth = 1000, kSmall = uint64_t{1} << 30;
-  return kSmall + kMaxGrowth * compressed.size();
-}
 
 std::unexpected<Error> damaged(const std::string& name, std::string_view why) {
   return fail(ErrorCode::kCorrupt, "{} is damaged: {}", name, why);
@@ -44,16 +39,16 @@ Result<> expand_zstd(Bytes compressed, uint64_t skip, uint64_t most, int fd,
   std::vector<std::byte> piece(kPiece);
   ZSTD_inBuffer in{compressed.data(), compressed.size(), 0};
   size_t wanted = 1;
-  uint64_t room = plausible_size(compressed);
+  Expansion expansion(name);
   while (most > 0 && (in.pos < in.size || wanted != 0)) {
     ZSTD_outBuffer out{piece.data(), piece.size(), 0};
+    size_t before = in.pos;
     wanted = ::ZSTD_decompressStream(context.get(), &out, &in);
     if (::ZSTD_isError(wanted) != 0) return damaged(name, ::ZSTD_getErrorName(wanted));
     if (wanted != 0 && in.pos == in.size && out.pos < out.size)
       return damaged(name, "it ends early");
     Bytes made = Bytes(piece).first(out.pos);
-    if (made.size() > room) return damaged(name, "it expands without end");
-    room -= made.size();
+    TRY(expansion.grow(in.pos - before, made.size()));
     auto skipped = static_cast<size_t>(std::min<uint64_t>(skip, made.size()));
     made = made.subspan(skipped);
     skip -= skipped;
@@ -83,7 +78,7 @@ Result<std::vector<std::byte>> begin_of_zstd(Bytes frame, size_t most) {
 
 Result<> expand_bzip2(Bytes compressed, int fd, const std::string& name) {
   std::vector<std::byte> piece(kPiece);
-  uint64_t room = plausible_size(compressed);
+  Expansion expansion(name);
   while (!compressed.empty()) {
     bz_stream stream{};
     if (::BZ2_bzDecompressInit(&stream, 0, 0) != BZ_OK)
@@ -101,15 +96,12 @@ Result<> expand_bzip2(Bytes compressed, int fd, const std::string& name) {
       }
       stream.next_out = reinterpret_cast<char*>(piece.data());
       stream.avail_out = static_cast<unsigned>(piece.size());
+      unsigned unread = stream.avail_in;
       result = ::BZ2_bzDecompress(&stream);
       size_t made = piece.size() - stream.avail_out;
       early &= made == 0;
-      if (made > room) {
-        ::BZ2_bzDecompressEnd(&stream);
-        return damaged(name, "it expands without end");
-      }
-      room -= made;
-      if (result == BZ_OK || result == BZ_STREAM_END)
+      written = expansion.grow(unread - stream.avail_in, made);
+      if (written && (result == BZ_OK || result == BZ_STREAM_END))
         written = write_all(fd, name, Bytes(piece).first(made));
     }
     // Another stream may follow in the input already consumed.

@@ -13,10 +13,10 @@ namespace sonde {
 /// An anonymous file of this process; /proc/self/fd/N opens it.
 Result<Fd> memory_file(const std::string& name);
 
-// Anything that expands more than a thousandfold, and beyond a gigabyte, is considered damaged.
+// How much anything may expand to: base/expansion_allowance.h.
 
 /// Expands zstd frames to their end; skips the first `skip` bytes of the output and writes at most
-/// `most` bytes after those. Errors: kCorrupt, kIo.
+/// `most` bytes after those. Errors: kCorrupt, kIo, kUnsupported if it is too large.
 Result<> expand_zstd(Bytes compressed, uint64_t skip, uint64_t most, int fd,
                      const std::string& name);
 /// The first `most` bytes of a zstd frame's output, or fewer if it is shorter.

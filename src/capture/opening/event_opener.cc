@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/expansion_allowance.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "capture/opening/open_error.h"
@@ -42,6 +43,7 @@ int perf_event_paranoid() {
 }
 
 Result<> EventOpener::open(std::vector<CaptureEvent>& events) {
+  ExpansionAllowance::of_process().become_recorder();
   for (const ThreadEntry& thread : target_.threads) seen_threads_.insert(thread.tid);
   for (int attempt = 1;; ++attempt) {
     TRY(open_all(events));

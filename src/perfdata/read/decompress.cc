@@ -10,10 +10,6 @@ namespace sonde {
 namespace {
 
 constexpr size_t kChunkSize = size_t{4} << 20;
-// A record is at most 64 KiB long, and recordings don't compress a thousandfold.
-constexpr uint64_t kMaxPerRecord = uint64_t{64} << 20;
-constexpr uint64_t kAlwaysAllowed = uint64_t{256} << 20;
-constexpr uint64_t kMaxRatio = 1000;
 
 }  // namespace
 
@@ -28,8 +24,8 @@ void StreamExpander::Free::operator()(ZSTD_DCtx_s* context) const {
   ZSTD_freeDCtx(context);
 }
 
-StreamExpander::StreamExpander(uint64_t memory_limit_bytes)
-    : memory_limit_bytes_(memory_limit_bytes) {}
+StreamExpander::StreamExpander(uint64_t memory_limit_bytes, ExpansionAllowance& allowance)
+    : memory_limit_bytes_(memory_limit_bytes), expansion_("the compressed records", allowance) {}
 StreamExpander::StreamExpander(StreamExpander&&) noexcept = default;
 StreamExpander::~StreamExpander() = default;
 
@@ -45,31 +41,34 @@ Result<> StreamExpander::make_room() {
   return {};
 }
 
-std::unexpected<Error> StreamExpander::damaged(const char* reason) {
+void StreamExpander::drop_frame() {
   ZSTD_DCtx_reset(context_.get(), ZSTD_reset_session_only);
   begin_ = filled_;
+}
+
+std::unexpected<Error> StreamExpander::damaged(const char* reason) {
+  drop_frame();
   return fail(ErrorCode::kCorrupt, "{}", reason);
 }
 
 Result<Bytes> StreamExpander::expand(Bytes compressed) {
   if (!context_) context_.reset(ZSTD_createDCtx());
   if (!context_) return fail(ErrorCode::kFailed, "out of memory: no zstd context");
-  bytes_in_ += compressed.size();
-  uint64_t limit =
-      std::min(kMaxPerRecord, kAlwaysAllowed + bytes_in_ * kMaxRatio -
-                                  std::min(bytes_out_, kAlwaysAllowed + bytes_in_ * kMaxRatio));
-  uint64_t produced = 0;
+  if (is_over_) return fail(ErrorCode::kUnsupported, "those before it expand to too much");
   ZSTD_inBuffer in{compressed.data(), compressed.size(), 0};
   while (true) {
     if (chunks_.empty() || filled_ == chunks_.back().capacity()) TRY(make_room());
     SpoolMemory& chunk = chunks_.back();
     ZSTD_outBuffer out{chunk.data() + filled_, chunk.capacity() - filled_, 0};
+    size_t before = in.pos;
     size_t status = ZSTD_decompressStream(context_.get(), &out, &in);
     if (ZSTD_isError(status)) return damaged(ZSTD_getErrorName(status));
     filled_ += out.pos;
-    produced += out.pos;
-    bytes_out_ += out.pos;
-    if (produced > limit) return damaged("it expands to far more than a recording can hold");
+    if (auto allowed = expansion_.grow(in.pos - before, out.pos); !allowed) {
+      is_over_ = true;
+      drop_frame();
+      return std::unexpected(std::move(allowed).error());
+    }
     bool flushed = out.pos < out.size;
     if (flushed && in.pos == in.size) break;
     if (flushed && out.pos == 0 && status != 0) return damaged("it does not expand");

@@ -8,7 +8,8 @@
 //
 // so `expand` returns `r1 r2 r3a`, the caller consumes r1 and r2, and the next call returns `r3a
 // r3b r4` contiguously. Expanded bytes keep their address until they are released or the expander
-// is destroyed. A stream that expands beyond all reason (a few bytes into gigabytes) is an error.
+// is destroyed. A stream that expands beyond all reason (base/expansion_allowance.h) is an error,
+// and not read on.
 #pragma once
 
 #include <deque>
@@ -16,6 +17,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/expansion_allowance.h"
 #include "perfdata/read/spool.h"
 #include "perfdata/records/record.h"
 
@@ -29,7 +31,8 @@ Bytes compressed_payload(const RecordView& record);
 class StreamExpander {
  public:
   /// Expanded bytes beyond `memory_limit_bytes` live in temporary files.
-  explicit StreamExpander(uint64_t memory_limit_bytes);
+  explicit StreamExpander(uint64_t memory_limit_bytes,
+                          ExpansionAllowance& allowance = ExpansionAllowance::of_process());
   StreamExpander(StreamExpander&&) noexcept;
   ~StreamExpander();
 
@@ -49,6 +52,7 @@ class StreamExpander {
   };
   Result<> make_room();
   std::unexpected<Error> damaged(const char* reason);
+  void drop_frame();
 
   std::unique_ptr<ZSTD_DCtx_s, Free> context_;
   std::deque<SpoolMemory> chunks_;  // the last one is being filled
@@ -56,7 +60,8 @@ class StreamExpander {
   size_t begin_ = 0, filled_ = 0;   // in the last chunk: start of unconsumed bytes, of free space
   uint64_t memory_limit_bytes_;
   uint64_t held_bytes_ = 0;
-  uint64_t bytes_in_ = 0, bytes_out_ = 0;
+  Expansion expansion_;
+  bool is_over_ = false;  // it became too large
 };
 
 }  // namespace sonde

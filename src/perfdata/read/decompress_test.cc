@@ -79,14 +79,19 @@ TEST(StreamExpander, DamageIsAnErrorAndTheNextFrameIsReadAgain) {
   EXPECT_EQ(expanded->size(), 500u);
 }
 
-TEST(StreamExpander, BombsAreRefused) {
+TEST(StreamExpander, BombsAreRefusedAndNotReadOn) {
   std::vector<std::byte> zeros(size_t{70} << 20);
   std::vector<std::byte> packed(ZSTD_compressBound(zeros.size()));
   packed.resize(ZSTD_compress(packed.data(), packed.size(), zeros.data(), zeros.size(), 1));
-  StreamExpander expander(kMemory);
+  ExpansionAllowance allowance(
+      {.usual_ratio = 100, .beyond_usual = size_t{32} << 20, .at_once = SIZE_MAX});
+  StreamExpander expander(kMemory, allowance);
   auto expanded = expander.expand(packed);
   ASSERT_FALSE(expanded);
-  EXPECT_EQ(expanded.error().code, ErrorCode::kCorrupt);
+  EXPECT_TRUE(expanded.error().message.starts_with("the compressed records: "));
+  EXPECT_EQ(expander.left(), 0u);
+  // What follows would be as much work as the bomb.
+  EXPECT_FALSE(expander.expand(compressed(numbered(500), {500}).front()));
 }
 
 TEST(StreamExpander, ReleasedMemoryIsWhatNobodyLooksAt) {

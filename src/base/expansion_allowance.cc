@@ -1,0 +1,95 @@
+#include "base/expansion_allowance.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+uint64_t memory_bytes() {
+  long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) : 0;
+}
+
+/// Sums and products that would not fit become the largest number.
+uint64_t plus(uint64_t a, uint64_t b) {
+  uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+uint64_t times(uint64_t a, uint64_t b) {
+  uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+}  // namespace
+
+ExpansionAllowance::Limits ExpansionAllowance::of_analysis(uint64_t memory_bytes) {
+  return {.usual_ratio = 100,
+          .beyond_usual = std::clamp(memory_bytes / 8, 256 * kMiB, 4096 * kMiB),
+          .at_once = std::max(memory_bytes / 2, 512 * kMiB)};
+}
+
+ExpansionAllowance::Limits ExpansionAllowance::of_recorder() {
+  return {.usual_ratio = 20, .beyond_usual = 64 * kMiB, .at_once = 256 * kMiB};
+}
+
+ExpansionAllowance& ExpansionAllowance::of_process() {
+  static ExpansionAllowance allowance(of_analysis(memory_bytes()));
+  return allowance;
+}
+
+void ExpansionAllowance::become_recorder() {
+  Limits limits = of_recorder();
+  usual_ratio_ = std::min(usual_ratio_.load(), limits.usual_ratio);
+  at_once_ = std::min(at_once_.load(), limits.at_once);
+  uint64_t left = beyond_usual_;
+  while (left > limits.beyond_usual &&
+         !beyond_usual_.compare_exchange_weak(left, limits.beyond_usual)) {
+  }
+}
+
+bool ExpansionAllowance::take(uint64_t bytes) {
+  uint64_t left = beyond_usual_;
+  do
+    if (bytes > left) return false;
+  while (!beyond_usual_.compare_exchange_weak(left, left - bytes));
+  return true;
+}
+
+bool ExpansionShare::take(uint64_t from, uint64_t to) {
+  uint64_t paid = times(from, allowance_->usual_ratio());
+  uint64_t more = to > paid ? to - paid : 0;
+  if (more > 0 && !allowance_->take(more)) return false;
+  taken_ += more;
+  return true;
+}
+
+Result<> Expansion::grow(uint64_t from, uint64_t to) {
+  uint64_t read = plus(read_, from), made = plus(made_, to);
+  uint64_t paid = plus(times(read, allowance_->usual_ratio()), taken_);
+  uint64_t more = made > paid ? made - paid : 0;
+  if (more > 0 && !allowance_->take(more))
+    return fail(ErrorCode::kUnsupported,
+                "{}: {} bytes expand to at least {}, more than the {}-fold that is usual and what "
+                "this process may spend beyond that; expand it with its own tool",
+                name_, read, made, allowance_->usual_ratio());
+  read_ = read;
+  made_ = made;
+  taken_ += more;
+  return {};
+}
+
+Result<> Expansion::grow_in_memory(uint64_t from, uint64_t to) {
+  uint64_t made = plus(made_, to), most = allowance_->at_once();
+  if (made > most)
+    return fail(ErrorCode::kUnsupported,
+                "{}: it expands to at least {} bytes, more than the {} MiB that may lie in memory "
+                "as one piece",
+                name_, made, most >> 20);
+  return grow(from, to);
+}
+
+}  // namespace sonde
