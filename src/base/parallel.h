@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/helper_thread.h"
+#include "base/memory_shortage.h"
 
 namespace sonde {
 
@@ -21,13 +22,19 @@ namespace sonde {
 template <typename Body>
 void parallel_jobs(size_t count, const Body& body) {
   std::atomic<size_t> next = 0;
+  ThreadFailure failure;
   auto work = [&] {
-    for (size_t i = next++; i < count; i = next++) body(i);
+    failure.guard([&] {
+      for (size_t i = next++; i < count && !failure.any(); i = next++) body(i);
+    });
   };
-  std::deque<HelperThread> helpers;
-  size_t threads = std::min<size_t>(count, std::max(1u, std::thread::hardware_concurrency()));
-  for (size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
-  work();
+  {
+    std::deque<HelperThread> helpers;
+    size_t threads = std::min<size_t>(count, std::max(1u, std::thread::hardware_concurrency()));
+    for (size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
+    work();
+  }
+  failure.rethrow();
 }
 
 /// The same on oneTBB's threads, for any number of jobs of any size. The order is unspecified:

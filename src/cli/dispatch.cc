@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/file.h"
+#include "base/memory_shortage.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/config_files.h"
@@ -228,8 +229,14 @@ int choose_and_run(Env& env, CommandList commands, std::span<const std::string> 
 int run_command_line(Env& env, CommandList commands, std::span<const std::string> words) {
   std::vector<std::string> shown(words.begin(), words.end());
   env.command_line = join(shown, " ");
-  int status = choose_and_run(env, commands, words);
-  return finish_output(env, status);
+  Result<int> status =
+      within_memory(words.size() > 1 ? "'" + words[1] + "'" : "",
+                    [&]() -> Result<int> { return choose_and_run(env, commands, words); });
+  if (status) return finish_output(env, *status);
+  // What the command held is free again.
+  env.out.flush();
+  env.err.print("{}: {}\n", env.tool, status.error().message);
+  return finish_output(env, exit_status(status.error().code));
 }
 
 }  // namespace sonde

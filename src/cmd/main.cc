@@ -6,6 +6,7 @@
 
 #include "base/env.h"
 #include "base/loss.h"
+#include "base/memory_shortage.h"
 #include "base/sink.h"
 #include "base/sys.h"
 #include "cli/dispatch.h"
@@ -39,7 +40,7 @@ void survive_file_limits() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  survive_file_limits();
+  sonde::end_quietly_without_memory();
   sonde::FdSink out(1);
   sonde::FdSink err(2);
   sonde::LossLedger losses;

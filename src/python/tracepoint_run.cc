@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/memory_shortage.h"
 #include "perfdata/header/dummy_event.h"
 #include "python/interrupt.h"
 #include "replay/fields/event_ids.h"
@@ -145,10 +146,13 @@ Result<> run_tracepoints(ScriptEvents& script, const PyRef& context, FileScan& n
 
   Queue queue;
   PlacedSampleDecoder decoder(events, places, queue.over());
+  ThreadFailure failure;
   std::thread finder([&] {
-    process_records(
-        samples, losses, decoder, SortedBy::kOwnStep,
-        [&](std::span<const PlacedSample> batch) { queue.push({batch.begin(), batch.end()}); });
+    failure.guard([&] {
+      process_records(
+          samples, losses, decoder, SortedBy::kOwnStep,
+          [&](std::span<const PlacedSample> batch) { queue.push({batch.begin(), batch.end()}); });
+    });
     queue.close();
   });
   Result<> done;
@@ -161,6 +165,7 @@ Result<> run_tracepoints(ScriptEvents& script, const PyRef& context, FileScan& n
   }
   queue.end();
   finder.join();
+  failure.rethrow();
   return done;
 }
 

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "base/memory_shortage.h"
 #include "capture/control/control_channel.h"
 #include "capture/control/control_commands.h"
 #include "capture/control/delay_schedule.h"
@@ -88,17 +89,21 @@ class Recorder {
     start();
     while (!done_) {
       if (poller_.wait(wait_ms_)) ++wakeups_;
-      keep(read_rings(false));
-      if (snapshot_wanted_) keep(take_snapshot());
-      if (window_over_) keep(write_window());
-      if (!done_) keep(check_limits());
-      if (!done_) keep(settle());
+      keep_within_memory([this] { return read_what_came(); });
     }
     return finish();
   }
 
  private:
   // --- the steps of a recording, in order ---
+
+  Result<> read_what_came() {
+    keep(read_rings(false));
+    if (snapshot_wanted_) keep(take_snapshot());
+    if (window_over_) keep(write_window());
+    if (!done_) keep(check_limits());
+    return {};
+  }
 
   Result<> begin_output() {
     std::vector<StreamThreads::Layout> layouts;
@@ -247,20 +252,26 @@ class Recorder {
     events_on_ = false;
     set_measuring(FollowPhase::kOver);
     if (threads_) keep(threads_->stop());
+    keep_within_memory([this] { return read_the_rest(); });
+    if (capture_.workload) (void)capture_.workload->reap(true);
+    if (!options_.quiet && !exec_error_)
+      env_.err.print("[ {} record: Woken up {} times to write data ]\n", env_.tool, wakeups_);
+    keep_within_memory([this] { return end_file(); });
+    if (unwinding_) unwinding_->report("record", options_, env_);
+    report_losses();
+    if (!failure_ && !exec_error_) report_captured();
+    close_events(capture_, env_.sys);
+    return outcome();
+  }
+
+  Result<> read_the_rest() {
     if (bpf_watch_) keep_bpf_programs();
     keep(read_rings(true));
     keep(read_backward_rings());
     keep(write_window());
     keep(end_off_cpu());
     keep(end_futex());
-    if (!options_.quiet && !exec_error_)
-      env_.err.print("[ {} record: Woken up {} times to write data ]\n", env_.tool, wakeups_);
-    keep(end_file());
-    if (unwinding_) unwinding_->report("record", options_, env_);
-    report_losses();
-    if (!failure_ && !exec_error_) report_captured();
-    close_events(capture_, env_.sys);
-    return outcome();
+    return {};
   }
 
   /// Writes what follows the last event, and the file's features.
@@ -520,6 +531,12 @@ class Recorder {
     if (result) return;
     if (!failure_) failure_ = std::move(result).error();
     done_ = true;
+  }
+
+  /// The same if memory does not suffice: what was written so far remains a recording.
+  template <typename Step>
+  void keep_within_memory(const Step& step) {
+    keep(within_memory("the recording", step));
   }
 
   void report_losses() {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/memory_shortage.h"
 #include "base/text.h"
 #include "capture/opening/cpu_map.h"
 #include "capture/rings/drain_pace.h"
@@ -107,7 +108,11 @@ StreamThreads::~StreamThreads() {
 }
 
 void StreamThreads::start() {
-  for (size_t i = 0; i < layouts_.size(); ++i) threads_.emplace_back([this, i] { run(i); });
+  for (size_t i = 0; i < layouts_.size(); ++i)
+    threads_.emplace_back([this, i] {
+      Result<> ended = within_memory("a thread of --threads", [&] { return run(i); });
+      if (!ended) fail_with(std::move(ended).error());
+    });
 }
 
 Result<> StreamThreads::stop() {
@@ -120,35 +125,31 @@ Result<> StreamThreads::stop() {
   return {};
 }
 
-void StreamThreads::run(size_t index) {
+Result<> StreamThreads::run(size_t index) {
   cpu_set_t set;
   CPU_ZERO(&set);
   for (int cpu : layouts_[index].affinity) CPU_SET(static_cast<size_t>(cpu), &set);
   (void)::sched_setaffinity(0, sizeof set, &set);
 
-  Result<Poller> poller = Poller::create();
-  if (!poller) return fail_with(poller.error());
+  Poller poller = TRY(Poller::create());
   bool stopping = false;
   size_t ring_bytes = rings_.rings().front().buffer.data_size();
-  poller->add(stop_event_.get(), [&](auto) { stopping = true; });
+  poller.add(stop_event_.get(), [&](auto) { stopping = true; });
   for (const CaptureRing& ring : rings_.rings())
     if (std::ranges::find(layouts_[index].cpus, ring.cpu) != layouts_[index].cpus.end() &&
         !ring.buffer.is_backward())
-      poller->add(ring.buffer.fd(), [&, fd = ring.buffer.fd()](Poller::Ready ready) {
-        if (ready.hung_up) poller->remove(fd);
+      poller.add(ring.buffer.fd(), [&, fd = ring.buffer.fd()](Poller::Ready ready) {
+        if (ready.hung_up) poller.remove(fd);
       });
   StreamWriter stream(writer_.stream(index), {});
   DrainPace pace(DrainPace::Clock::now());
   int wait_ms = DrainPace::kMostMs;
   while (!stopping) {
-    poller->wait(wait_ms);
-    Result<size_t> most = drain_rings(index, stream, stopping);
-    if (!most) return fail_with(std::move(most).error());
-    wait_ms = pace.next_wait_ms(DrainPace::Clock::now(), *most, ring_bytes);
-    Result<int> settled = stream.settle();
-    if (!settled) return fail_with(std::move(settled).error());
-    wait_ms = sooner_ms(sooner_ms(wait_ms, *settled), DrainPace::kMostMs);
+    poller.wait(wait_ms);
+    size_t most = TRY(drain_rings(index, stream, stopping));
+    wait_ms = pace.next_wait_ms(DrainPace::Clock::now(), most, ring_bytes);
   }
+  return {};
 }
 
 Result<size_t> StreamThreads::drain_rings(size_t index, StreamWriter& stream, bool all) {

@@ -38,7 +38,7 @@ class StreamThreads {
   [[nodiscard]] int failure_fd() const { return failure_event_.get(); }
 
  private:
-  void run(size_t index);
+  Result<> run(size_t index);
   Result<size_t> drain_rings(size_t index, StreamWriter& stream, bool all);
   void fail_with(Error error);
 

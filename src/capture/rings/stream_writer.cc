@@ -1,5 +1,7 @@
 #include "capture/rings/stream_writer.h"
 
+#include "base/memory_shortage.h"
+
 namespace sonde {
 
 StreamWriter::StreamWriter(RecordStream& stream, const Options& options)
@@ -105,7 +107,8 @@ void StreamWriter::work() {
     queued_bytes_ -= block.bytes.size();
     busy_ = true;
     lock.unlock();
-    Result<> stored = store(std::move(block), behind);
+    Result<> stored = within_memory("the records that are being written",
+                                    [&] { return store(std::move(block), behind); });
     lock.lock();
     if (stored && queue_.empty()) {
       lock.unlock();

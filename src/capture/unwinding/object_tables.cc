@@ -17,7 +17,7 @@
 #include <system_error>
 
 #include "base/clock.h"
-#include "base/files/regular_file.h"
+#include "base/memory_shortage.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "capture/synthesis/object_build_id.h"
@@ -114,6 +114,15 @@ walk_object unloaded(uint32_t state) {
           .ruby = 0};
 }
 
+/// An object whose table there is no memory for stays without.
+template <typename Work>
+void if_memory_suffices(const Work& work) {
+  (void)within_memory("an unwinding table", [&]() -> Result<> {
+    work();
+    return {};
+  });
+}
+
 /// Chains end where a table is missing: on a busy machine the program would run, and be sampled,
 /// for a long time before it is this thread's turn.
 void be_urgent() {
@@ -168,8 +177,10 @@ void ObjectTables::work() {
     pollfd fds[] = {{walker_.requests(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
     int ready = ::poll(fds, std::size(fds), without_dump_.empty() ? -1 : kDumpsEvery_ms);
     if ((ready < 0 && errno != EINTR) || fds[1].revents != 0) return;
-    if (ready == 0) look_for_dumps();
-    for (const walk_request& request : walker_.take_requests()) serve(request);
+    if_memory_suffices([&] {
+      if (ready == 0) look_for_dumps();
+      for (const walk_request& request : walker_.take_requests()) serve(request);
+    });
   }
 }
 
@@ -190,8 +201,10 @@ void ObjectTables::work_ahead() {
     Object object = std::move(ahead_.front());
     ahead_.pop_front();
     lock.unlock();
-    if (!is_loaded(object.key)) load(object, read(object));
-    load_needed(object);
+    if_memory_suffices([&] {
+      if (!is_loaded(object.key)) load(object, read(object));
+      load_needed(object);
+    });
     lock.lock();
   }
 }

@@ -6,7 +6,8 @@
 //   if (std::optional<Table> table = worker.take()) …             // after the wake rang
 //
 // A job gets everything it needs by value, or by reference to what does not change while the worker
-// lives; its result is handed over. All calls must come from one thread.
+// lives; its result is handed over. All calls must come from one thread. If memory does not suffice
+// for a job, take() throws what the job threw.
 #pragma once
 
 #include <condition_variable>
@@ -17,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/memory_shortage.h"
 #include "tui/terminal/wake.h"
 
 namespace sonde::tui {
@@ -54,6 +56,7 @@ class Worker {
     return wanted_ != 0 && !made_;
   }
   [[nodiscard]] std::optional<T> take() {
+    failure_.rethrow();
     std::scoped_lock lock(mutex_);
     if (!made_) return std::nullopt;
     wanted_ = 0;
@@ -68,7 +71,8 @@ class Worker {
       std::move_only_function<T()> work = std::exchange(waiting_, nullptr);
       uint64_t number = wanted_;
       lock.unlock();
-      std::optional<T> made(work());
+      std::optional<T> made;
+      failure_.guard([&] { made.emplace(work()); });
       work = nullptr;
       lock.lock();
       if (number == wanted_) {
@@ -87,7 +91,8 @@ class Worker {
   std::move_only_function<T()> waiting_;  // not started yet
   std::optional<T> made_;
   uint64_t started_ = 0, wanted_ = 0;  // request numbers; 0: none
-  std::jthread thread_;                // last: ends before the others are destroyed
+  ThreadFailure failure_;
+  std::jthread thread_;  // last: ends before the others are destroyed
 };
 
 }  // namespace sonde::tui
