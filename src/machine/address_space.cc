@@ -85,15 +85,25 @@ AddressSpace::Found AddressSpace::find(RuntimeAddr address, uint64_t time) const
     found.end = above != frozen_.end() ? above->start : RuntimeAddr(UINT64_MAX);
     return found;
   }
-  for (size_t i = below; i-- > 0 && reach_[i] > address;) {
-    const Piece& piece = frozen_[i];
-    if (piece.end <= address) continue;
-    if (piece.from <= time && time < piece.to)
-      return {piece.mapping, piece.from, piece.to, piece.start, piece.end};
-    // Pieces at one address don't overlap in time: the nearest ones bound how long "nothing" is
-    // valid.
-    if (piece.to <= time) found.valid_from = std::max(found.valid_from, piece.to);
-    if (piece.from > time) found.valid_to = std::min(found.valid_to, piece.from);
+  // Pieces that begin at one address follow one another in time: memory that is mapped anew again
+  // and again has very many. The nearest ones bound how long "nothing" is valid.
+  for (size_t end = below; end > 0 && reach_[end - 1] > address;) {
+    auto last = frozen_.begin() + static_cast<ptrdiff_t>(end);
+    auto first =
+        std::lower_bound(frozen_.begin(), last, std::prev(last)->start,
+                         [](const Piece& piece, RuntimeAddr a) { return piece.start < a; });
+    auto later = std::upper_bound(first, last, time,
+                                  [](uint64_t t, const Piece& piece) { return t < piece.from; });
+    if (later != last) found.valid_to = std::min(found.valid_to, later->from);
+    if (later != first) {
+      const Piece& piece = *std::prev(later);
+      bool is_there = time < piece.to;
+      if (is_there && address < piece.end)
+        return {piece.mapping, piece.from, piece.to, piece.start, piece.end};
+      if (is_there) found.valid_to = std::min(found.valid_to, piece.to);
+      found.valid_from = std::max(found.valid_from, is_there ? piece.from : piece.to);
+    }
+    end = static_cast<size_t>(first - frozen_.begin());
   }
   return found;
 }

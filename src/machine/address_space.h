@@ -49,6 +49,7 @@ class AddressSpace {
   void unmap(uint64_t time, RuntimeAddr start, RuntimeAddr end);
   /// A copy of the current mappings, after everything added so far: for fork.
   [[nodiscard]] AddressSpace current(uint64_t time) const;
+  [[nodiscard]] size_t current_pieces() const { return current_.size(); }
   void freeze();
   /// Drops what ended at `time` or before. Call freeze again afterwards.
   void forget_before(uint64_t time);

@@ -89,21 +89,20 @@ DsoId DsoTable::add_jit_dump(std::string_view path, uint32_t pid) {
 DsoId DsoTable::find_or_add(std::string_view path, DsoKind kind, const FileIdentity& file) {
   DsoId id = find_or_add(path, kind, false);
   if (!file.known()) return id;
-  while (true) {
-    Dso& dso = edit(id);
-    if (!dso.file.known()) dso.file = file;
-    if (dso.file == file) return id;
-    auto next = next_of_path_.find(id.value);
-    if (next == next_of_path_.end()) break;
-    id = DsoId(next->second);
-  }
-  auto added = static_cast<uint32_t>(dsos_.size());
+  if (!edit(id).file.known()) edit(id).file = file;
+  if (edit(id).file == file) return id;
+  auto [entry, is_new] =
+      by_file_.try_emplace({id.value, file}, static_cast<uint32_t>(dsos_.size()));
+  if (!is_new) return DsoId(entry->second);
+  uint32_t added = entry->second;
   Dso& dso = dsos_.emplace_back();
   dso.path = path;
   dso.short_name = short_name_of(path, kind);
   dso.kind = kind;
   dso.file = file;
-  next_of_path_[id.value] = added;
+  auto [last, is_second] = last_of_path_.try_emplace(id.value, id.value);
+  next_of_path_[last->second] = added;
+  last.value() = added;
   return DsoId(added);
 }
 
@@ -117,12 +116,23 @@ std::vector<DsoId> DsoTable::all_of(std::string_view path) const {
   return all;
 }
 
-DsoId DsoTable::same_object(DsoId id) const {
-  const Dso& dso = dsos_[id.index()];
-  if (dso.build_id.empty() || dso.kind != DsoKind::kFile || dso.is_guest) return id;
-  for (DsoId other : all_of(dso.path))
-    if ((*this)[other].build_id == dso.build_id) return other;
-  return id;
+DsoId DsoTable::last_of(std::string_view path) const {
+  DsoId first = find(path);
+  if (!first.valid()) return first;
+  auto last = last_of_path_.find(first.value);
+  return last == last_of_path_.end() ? first : DsoId(last->second);
+}
+
+std::vector<DsoId> DsoTable::same_objects() const {
+  std::map<std::pair<std::string_view, std::string_view>, DsoId> first_of;  // by path and build id
+  std::vector<DsoId> same(dsos_.size());
+  for (size_t i = 0; i < dsos_.size(); ++i) {
+    const Dso& dso = dsos_[i];
+    same[i] = DsoId(i);
+    if (!dso.build_id.empty() && dso.kind == DsoKind::kFile && !dso.is_guest)
+      same[i] = first_of.try_emplace({dso.path, dso.build_id}, DsoId(i)).first->second;
+  }
+  return same;
 }
 
 DsoId DsoTable::find(std::string_view path) const {

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <tsl/robin_map.h>
@@ -79,8 +81,10 @@ class DsoTable {
   [[nodiscard]] DsoId find(std::string_view path) const;
   /// All entries of this path, in order of creation.
   [[nodiscard]] std::vector<DsoId> all_of(std::string_view path) const;
-  /// The representative of this object: the first entry of its path with this build id.
-  [[nodiscard]] DsoId same_object(DsoId id) const;
+  /// The last entry of this path.
+  [[nodiscard]] DsoId last_of(std::string_view path) const;
+  /// By entry, the representative of its object: the first entry of its path with its build id.
+  [[nodiscard]] std::vector<DsoId> same_objects() const;
   /// Whether any path has several entries.
   [[nodiscard]] bool any_path_twice() const { return !next_of_path_.empty(); }
   [[nodiscard]] const Dso& operator[](DsoId id) const { return dsos_[id.index()]; }
@@ -90,7 +94,10 @@ class DsoTable {
  private:
   std::deque<Dso> dsos_;
   tsl::robin_map<std::string, uint32_t> by_path_;
-  tsl::robin_map<uint32_t, uint32_t> next_of_path_;
+  // Of paths with several entries, by the first one:
+  tsl::robin_map<uint32_t, uint32_t> next_of_path_;  // by any of them
+  tsl::robin_map<uint32_t, uint32_t> last_of_path_;
+  std::map<std::pair<uint32_t, FileIdentity>, uint32_t> by_file_;
 };
 
 /// The kind of a user mapping from the path in its record: "//anon", "[vdso]", "[heap]",

@@ -13,6 +13,8 @@ namespace {
 
 constexpr uint16_t kKsymbolTypeBpf = 1;
 constexpr uint16_t kKsymbolUnregister = 1;
+/// What a copied piece of an address space takes in memory, before and after it was frozen.
+constexpr uint64_t kPieceBytes = 128;
 
 /// The last element whose time is not after `time`, or end().
 template <typename Vector>
@@ -72,7 +74,8 @@ void Machine::apply(const RecordView& record, const SampleLayout& layout, uint64
       return with.operator()<TaskRecord>([&](TaskRecord task) {
         task.pid = here(task.pid), task.tid = here(task.tid);
         task.ppid = here(task.ppid), task.ptid = here(task.ptid);
-        apply_fork(task, record.misc, time);
+        if (!apply_fork(task, record.misc, time))
+          add_damaged(record, "its process has too many mappings to be copied once more", losses);
       });
     case abi::kRecordExit:
       return with.operator()<TaskRecord>([&](const TaskRecord& task) {
@@ -272,7 +275,7 @@ void Machine::apply_comm(const CommRecord& record, uint64_t time) {
   if (record.exec) new_space(record.pid, time, true);
 }
 
-void Machine::apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time) {
+bool Machine::apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time) {
   const Thread* parent = thread(record.ptid);
   StringId inherited =
       parent != nullptr && !parent->comms.empty() ? parent->comms.back().comm : StringId();
@@ -288,13 +291,19 @@ void Machine::apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time)
     set_comm(child, fmt::format(":{}", recorded_task(record.tid)), time,
              false);  // the tid is being reused
 
-  if (record.pid == record.ppid) return;                // a thread: same memory
+  if (record.pid == record.ppid) return true;           // a thread: same memory
   bool maps_follow = (misc & abi::kMiscForkExec) != 0;  // synthesised: mappings follow as records
   SpaceId parent_space = maps_follow ? SpaceId() : current_space(record.ppid, time);
   SpaceId space = new_space(record.pid, time);
-  if (!parent_space.valid()) return;
-  spaces_[space.index()].memory = spaces_[parent_space.index()].memory.current(time);
-  spaces_[space.index()].has_code = spaces_[parent_space.index()].has_code;
+  if (!parent_space.valid()) return true;
+  const Space& original = spaces_[parent_space.index()];
+  Space& copy = spaces_[space.index()];
+  // A few bytes that say "fork" stand for all mappings of the parent.
+  if (!copy.copies.take(sizeof record, original.memory.current_pieces() * kPieceBytes))
+    return false;
+  copy.memory = original.memory.current(time);
+  copy.has_code = original.has_code;
+  return true;
 }
 
 void Machine::apply_ksymbol(const KsymbolRecord& record, uint64_t time, const GuestCpu* guest) {
@@ -404,9 +413,12 @@ void Machine::set_guest_build_id(std::string_view path, std::string_view build_i
 
 void Machine::set_build_id_of_path(std::string_view path, std::string_view build_id) {
   dsos_.find_or_add(path, DsoKind::kFile, false);
-  std::vector<DsoId> all = dsos_.all_of(path);
   auto [known, first] = build_ids_of_paths_.try_emplace(std::string(path), build_id);
   bool another = !first && known->second != build_id;
+  // What was said of all files at a path is not said again: there may be very many of both.
+  const Dso& last = dsos_[dsos_.last_of(path)];
+  if (!first && (last.is_ambiguous || (!another && last.build_id == build_id))) return;
+  std::vector<DsoId> all = dsos_.all_of(path);
   for (DsoId id : all) {
     Dso& dso = dsos_.edit(id);
     dso.is_ambiguous |= another && all.size() > 1;
@@ -435,8 +447,9 @@ void Machine::note_process(Dso& dso, uint32_t pid) const {
 /// merged into one DSO.
 void Machine::join_same_objects() {
   if (!dsos_.any_path_twice()) return;
+  std::vector<DsoId> same = dsos_.same_objects();
   for (Mapping& mapping : mappings_)
-    if (mapping.dso.valid()) mapping.dso = dsos_.same_object(mapping.dso);
+    if (mapping.dso.valid()) mapping.dso = same[mapping.dso.index()];
 }
 
 void Machine::freeze() {

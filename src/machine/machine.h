@@ -23,6 +23,7 @@
 
 #include <tsl/robin_map.h>
 
+#include "base/expansion_allowance.h"
 #include "base/loss.h"
 #include "base/number_hash.h"
 #include "base/string_pool.h"
@@ -164,6 +165,7 @@ class Machine {
  private:
   struct Space {
     AddressSpace memory;
+    ExpansionShare copies;  // of pieces that a fork copied
     uint32_t pid = 0;
     bool has_code = false;  // from a jitdump
   };
@@ -186,7 +188,8 @@ class Machine {
                     const GuestCpu& guest);
   void set_comm(Thread& thread, std::string_view comm, uint64_t time, bool exec);
   void apply_comm(const CommRecord& record, uint64_t time);
-  void apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time);
+  /// False if the parent's mappings are too many: the child has none then.
+  bool apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time);
   void apply_ksymbol(const KsymbolRecord& record, uint64_t time, const GuestCpu* guest);
   void apply_namespaces(const NamespacesRecord& record, uint64_t time);
   Thread& thread_of(uint32_t pid, uint32_t tid);

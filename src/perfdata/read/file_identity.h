@@ -2,6 +2,7 @@
 // two files with the same path (in two containers, or before and after an upgrade).
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 namespace sonde {
@@ -10,7 +11,7 @@ struct FileIdentity {
   uint32_t major = 0, minor = 0;  // of the device
   uint64_t inode = 0;             // 0: not known
   [[nodiscard]] bool known() const { return inode != 0; }
-  bool operator==(const FileIdentity&) const = default;
+  auto operator<=>(const FileIdentity&) const = default;
 };
 
 }  // namespace sonde
