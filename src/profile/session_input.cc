@@ -9,7 +9,8 @@
 
 namespace sonde {
 
-SessionInput::SessionInput(const Session& session) : session_(session) {
+SessionInput::SessionInput(const Session& session)
+    : session_(session), only_recorded_chains_(only_recorded_chains()) {
   const Machine& machine = session.machine();
   for (const AddressSpace::Piece& piece : machine.space(machine.kernel_space()).pieces()) {
     DsoId dso = machine.mapping(piece.mapping).dso;
@@ -73,12 +74,15 @@ void SessionInput::chain_addresses(const Sample& sample, size_t index,
   append_recorded_addresses(sample, session_.events()[event].attr, out);
 }
 
+bool SessionInput::only_recorded_chains() const {
+  return !session_.branch_history() &&
+         std::ranges::all_of(session_.events().all(), [](const EventDesc& event) {
+           return has_only_recorded_chains(event.attr);
+         });
+}
+
 const Machine* SessionInput::machine_of_chains() const {
-  bool any = session_.branch_history() ||
-             !std::ranges::all_of(session_.events().all(), [](const EventDesc& event) {
-               return has_only_recorded_chains(event.attr);
-             });
-  return any ? nullptr : &session_.machine();
+  return only_recorded_chains_ ? &session_.machine() : nullptr;
 }
 
 bool SessionInput::has_branch_path(EventId event) const {

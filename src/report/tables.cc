@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
+#include <span>
 
 #include "base/text.h"
 #include "datatype/session_types.h"
@@ -122,6 +124,7 @@ Result<std::vector<std::unique_ptr<EventReport>>> ReportBuilder::build(EventWind
   hidden_ = TRY(hidden_samples());
   root_frames_ = TRY(root_frames());
   if (options_.leave_out_idle) idle_frames_ = frames_of_idle_functions(session_);
+  sort_by_event();
   std::vector<std::unique_ptr<EventReport>> reports;
   std::vector<std::vector<EventId>> all = tables();
   for (const std::vector<EventId>& members : all) {
@@ -156,12 +159,26 @@ std::vector<std::vector<EventId>> ReportBuilder::tables() const {
   return found;
 }
 
+/// A recording may have as many events as samples: each table must not look at all of them.
+void ReportBuilder::sort_by_event() {
+  const SampleColumns& samples = session_.samples();
+  event_starts_.assign(session_.events().size() + 1, 0);
+  for (uint32_t i = 0; i < samples.size(); ++i) ++event_starts_[samples.event[i] + 1];
+  std::partial_sum(event_starts_.begin(), event_starts_.end(), event_starts_.begin());
+  std::vector<size_t> next(event_starts_.begin(), event_starts_.end() - 1);
+  by_event_.resize(samples.size());
+  for (uint32_t i = 0; i < samples.size(); ++i) by_event_[next[samples.event[i]]++] = i;
+}
+
 std::vector<uint32_t> ReportBuilder::samples_of(EventId event) const {
   const SampleColumns& samples = session_.samples();
+  std::span<const uint32_t> own =
+      std::span(by_event_).subspan(event_starts_[event.index()],
+                                   event_starts_[event.index() + 1] - event_starts_[event.index()]);
   std::vector<uint32_t> found;
-  found.reserve(samples.size());
-  for (uint32_t i = 0; i < samples.size(); ++i)
-    if (samples.event[i] == event.value && (off_.empty() || off_[i] == 0)) found.push_back(i);
+  found.reserve(own.size());
+  for (uint32_t i : own)
+    if (off_.empty() || off_[i] == 0) found.push_back(i);
   if (!times_.empty())
     std::erase_if(found, [&](uint32_t i) {
       return std::ranges::none_of(times_, [&](const SampleFilter::TimeRange& range) {

@@ -66,6 +66,7 @@ class ReportBuilder {
       const EventReport::Data& data) const;
   [[nodiscard]] std::vector<uint8_t> gated_off(EventWindow& window) const;
   [[nodiscard]] Result<std::vector<uint8_t>> root_frames() const;
+  void sort_by_event();
   [[nodiscard]] std::vector<uint32_t> samples_of(EventId event) const;
   [[nodiscard]] LeftOut leave_out_levels(std::vector<uint32_t>& samples) const;
   [[nodiscard]] bool is_pipe() const { return session_.recording().facts().is_pipe; }
@@ -85,6 +86,8 @@ class ReportBuilder {
   std::vector<uint8_t> hidden_;
   std::vector<uint8_t> off_;  // per sample: outside of what --switch-on, --switch-off leave
   std::vector<uint8_t> root_frames_;
+  std::vector<uint32_t> by_event_;    // samples, by event and place in the file
+  std::vector<size_t> event_starts_;  // by event: of its samples in by_event_; one more entry
   std::vector<uint8_t> idle_frames_;  // empty unless needed
   std::vector<SampleFilter::TimeRange> times_;
   std::vector<uint32_t> parallelism_;  // per sample; empty unless needed

@@ -28,7 +28,6 @@ void EventTable::note_id_places(const SampleLayout& layout) {
 void EventTable::bind_ids(EventId event, const std::vector<uint64_t>& ids) {
   std::vector<uint64_t>& own = events_[event.index()].ids;
   own.insert(own.end(), ids.begin(), ids.end());
-  by_id_.reserve(by_id_.size() + ids.size());
   for (uint64_t id : ids) by_id_.insert({id, event.value});
 }
 
@@ -40,13 +39,12 @@ EventId EventTable::by_id(uint64_t id) const {
 /// For events that keep their ids in different places: samples made of an ETM's trace have an
 /// address, which its own event lacks. An id counts where the event that it names keeps it.
 static EventId of_scattered(const EventTable& events, const RecordView& record) {
+  // At the start, or after some of the address, the task, the time and the data address.
+  constexpr uint32_t kLastPlace = 4 * sizeof(uint64_t);
   uint64_t id;
-  std::optional<uint32_t> tried;
-  for (const EventDesc& event : events.all()) {
-    std::optional<uint32_t> place = event.layout.id_in_sample();
-    if (!place || place == tried || record.payload.size() < *place + sizeof id) continue;
-    tried = place;
-    id = load<uint64_t>(record.payload.data() + *place, record.order);
+  for (uint32_t place = 0; place <= kLastPlace && record.payload.size() >= place + sizeof id;
+       place += sizeof id) {
+    id = load<uint64_t>(record.payload.data() + place, record.order);
     EventId found = events.by_id(id);
     if (found.valid() && events[found].layout.id_in_sample() == place) return found;
   }

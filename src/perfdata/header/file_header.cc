@@ -113,6 +113,7 @@ void read_attrs(const FileHeader& header, Bytes file, EventTable& events, LossLe
   Bytes attrs = inside(file, header.attrs);
   auto damaged = [&] { losses.add(LossKind::k_bad_feature, 1, "an event's attr"); };
   if (attrs.size() < header.attrs.size || header.attrs.size % header.attr_size != 0) damaged();
+  uint64_t id_bytes = 0;  // sections that share bytes must not add up to more than the file
   for (; attrs.size() >= header.attr_size; attrs = attrs.subspan(header.attr_size)) {
     size_t room = header.attr_size - kSectionSize;
     auto attr = decode_attr(attrs.first(room), header.order);
@@ -122,10 +123,11 @@ void read_attrs(const FileHeader& header, Bytes file, EventTable& events, LossLe
     }
     ByteCursor section(attrs.subspan(room, kSectionSize), header.order);
     FileSection ids = read_section(section);
-    if (!fits(file, ids)) {
+    if (!fits(file, ids) || ids.size > file.size() - id_bytes) {
       damaged();
       ids = {};
     }
+    id_bytes += ids.size;
     EventDesc event;
     event.attr = *attr;
     ByteCursor in(inside(file, ids), header.order);

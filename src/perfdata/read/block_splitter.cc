@@ -76,7 +76,11 @@ struct BlockSplitter::Walk {
       if (!block.expanded) block.file_offset += start;
       block.types = types;
       block.trailing = trailing;
-      block.content = std::move(content);
+      // Notes about tiny records would take more memory than the records: they are read again.
+      if (content.others.size() * sizeof(BlockContent::Place) <= end - start) {
+        content.others.shrink_to_fit();
+        block.content = std::move(content);
+      }
       blocks.push_back(std::move(block));
     }
     start = end + trailing.size();

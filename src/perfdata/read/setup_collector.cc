@@ -16,20 +16,6 @@ namespace {
 
 constexpr std::string_view kAnonymousGroup = "{anon_group}";
 
-/// simpleperf lists its events as lines of "name,type,config".
-std::string simpleperf_name(const Features& features, const abi::EventAttr& attr) {
-  for (const auto& [key, value] : features.simpleperf_meta) {
-    if (key != "event_type_info") continue;
-    for (std::string_view line : split(value, '\n')) {
-      auto fields = split(line, ',');
-      if (fields.size() >= 3 && parse_number(fields[1]) == attr.type &&
-          parse_number(fields[2]) == attr.config)
-        return std::string(fields[0]);
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 uint64_t SetupCollector::trailing_size(const RecordView& record) const {
@@ -182,24 +168,45 @@ std::string SetupCollector::tracepoint_name(uint64_t config) {
   return found == tracepoint_names_.end() ? std::string() : found->second;
 }
 
-void SetupCollector::name_event(EventDesc& event, size_t index) {
+/// By type and config: simpleperf lists its events as lines of "name,type,config".
+SetupCollector::SimpleperfNames SetupCollector::simpleperf_names() const {
+  SimpleperfNames names;
+  for (const auto& [key, value] : features_->simpleperf_meta) {
+    if (key != "event_type_info") continue;
+    for (std::string_view line : split(value, '\n')) {
+      auto fields = split(line, ',');
+      if (fields.size() < 3) continue;
+      auto type = parse_number(fields[1]), config = parse_number(fields[2]);
+      if (type && config) names.try_emplace({*type, *config}, fields[0]);
+    }
+  }
+  return names;
+}
+
+void SetupCollector::name_event(EventDesc& event, size_t index, const SimpleperfNames& simpleperf) {
   const auto& described = features_->event_descriptions;
   if (index < described.size() && !described[index].name.empty()) {
     event.name = described[index].name;
     named_[index] = true;
     return;
   }
-  event.name = event.attr.type == abi::kTypeTracepoint ? tracepoint_name(event.attr.config)
-                                                       : simpleperf_name(*features_, event.attr);
+  event.name.clear();
+  if (event.attr.type == abi::kTypeTracepoint)
+    event.name = tracepoint_name(event.attr.config);
+  else if (auto known = simpleperf.find({event.attr.type, event.attr.config});
+           known != simpleperf.end())
+    event.name = known->second;
   if (event.name.empty()) event.name = event_name(event.attr);
 }
 
 void SetupCollector::set_groups() {
+  size_t ungrouped = 0;  // groups are in the order of their events, and share none
   for (const GroupDesc& group : features_->groups) {
-    if (group.leader_index >= events_->size()) continue;
+    if (group.leader_index >= events_->size() || group.leader_index < ungrouped) continue;
     EventId leader(size_t{group.leader_index});
     size_t end =
         std::min<uint64_t>(events_->size(), uint64_t{group.leader_index} + group.member_count);
+    ungrouped = end;
     EventDesc& first = events_->edit(leader);
     first.group_name = group.name == kAnonymousGroup ? std::string() : group.name;
     first.group_size = static_cast<uint32_t>(std::max<size_t>(1, end - leader.index()));
@@ -211,8 +218,9 @@ bool SetupCollector::finalize() {
   if (!dirty_) return false;
   dirty_ = false;
   named_.resize(events_->size());
+  SimpleperfNames simpleperf = simpleperf_names();
   for (size_t i = 0; i < events_->size(); ++i)
-    if (!named_[i]) name_event(events_->edit(EventId(i)), i);
+    if (!named_[i]) name_event(events_->edit(EventId(i)), i, simpleperf);
   set_groups();
   return true;
 }

@@ -2,9 +2,10 @@
 // features (all of them in a pipe, some in a file), into the event table and the features.
 #pragma once
 
-#include <set>
+#include <map>
 #include <string>
-#include <tuple>
+#include <string_view>
+#include <utility>
 
 #include <tsl/robin_map.h>
 
@@ -40,7 +41,9 @@ class SetupCollector {
   void apply_update(const RecordView& record);
   void apply_id_index(const RecordView& record);
   void decode(uint32_t bit, Bytes content, ByteOrder order);
-  void name_event(EventDesc& event, size_t index);
+  using SimpleperfNames = std::map<std::pair<uint64_t, uint64_t>, std::string_view>;
+  [[nodiscard]] SimpleperfNames simpleperf_names() const;
+  void name_event(EventDesc& event, size_t index, const SimpleperfNames& simpleperf);
   void set_groups();
   [[nodiscard]] std::string tracepoint_name(uint64_t config);
 

@@ -18,15 +18,17 @@ class TraceFormats {
 
   /// Null for events other than tracepoints, and if the format is not in the recording.
   [[nodiscard]] const TracepointFormat* of(EventId event) const {
-    const std::optional<TracepointFormat>& format = formats_[event.index()];
-    return format ? &*format : nullptr;
+    uint32_t number = of_event_[event.index()];
+    return number == kNone ? nullptr : &formats_[number];
   }
   /// Null if the recording has none.
   [[nodiscard]] const TracingData* data() const { return data_ ? &*data_ : nullptr; }
 
  private:
   std::optional<TracingData> data_;
-  std::vector<std::optional<TracepointFormat>> formats_;
+  static constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<TracepointFormat> formats_;  // each once, however many events have it
+  std::vector<uint32_t> of_event_;         // in formats_
 };
 
 }  // namespace sonde

@@ -52,6 +52,7 @@ class SidebandPass {
 
   void walk(uint64_t rank) {
     ByteOrder order = recording_.byte_order();
+    result_.others.reserve(count_others());
     for (const RecordBlock& block : recording_.blocks()) {
       BlockContent seen;
       if (!block.content) seen = look_at(block, order);
@@ -71,6 +72,23 @@ class SidebandPass {
   SidebandResult result() && { return std::move(result_); }
 
  private:
+  /// Of the blocks whose content is known, which are nearly always all.
+  [[nodiscard]] size_t count_others() const {
+    size_t count = 0;
+    for (const RecordBlock& block : recording_.blocks())
+      if (block.content) count += block.content->others.size();
+    return count;
+  }
+
+  /// Whether a record ends a round that has nothing in it, which no recorder writes: it says
+  /// nothing, however many there are.
+  [[nodiscard]] bool is_empty_round(const RecordView& record, uint64_t rank) {
+    bool is_round = record.type == abi::kRecordFinishedRound;
+    bool is_empty = is_round && rank == next_after_round_;
+    if (is_round) next_after_round_ = rank + 1;
+    return is_empty;
+  }
+
   void take(const RecordView& record, uint64_t rank) {
     if (record.type < result_.counts.records_by_type.size() &&
         !abi::record_type_name(record.type).empty()) {
@@ -81,6 +99,7 @@ class SidebandPass {
         losses_.add(LossKind::k_unknown_record, 1,
                     fmt::format("type {} at file offset {:#x}", record.type, record.file_offset));
     }
+    if (is_empty_round(record, rank)) return;
     OtherRecord other{rank, EventId(), record};
     if (record.type < abi::kRecordUserStart) {
       other.event = recording_.events().of(record);
@@ -118,6 +137,7 @@ class SidebandPass {
   const Recording& recording_;
   LossLedger& losses_;
   SidebandResult result_;
+  uint64_t next_after_round_ = UINT64_MAX;  // rank of the record after the last round's end
 };
 
 }  // namespace
