@@ -7,19 +7,19 @@
 namespace sonde {
 namespace {
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kAllowanceMiB = uint64_t{1} << 20;
 
-uint64_t memory_bytes() {
+uint64_t machine_memory_bytes() {
   long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
   return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) : 0;
 }
 
 /// Sums and products that would not fit become the largest number.
-uint64_t plus(uint64_t a, uint64_t b) {
+uint64_t sum_or_most(uint64_t a, uint64_t b) {
   uint64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
-uint64_t times(uint64_t a, uint64_t b) {
+uint64_t product_or_most(uint64_t a, uint64_t b) {
   uint64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
@@ -28,16 +28,16 @@ uint64_t times(uint64_t a, uint64_t b) {
 
 ExpansionAllowance::Limits ExpansionAllowance::of_analysis(uint64_t memory_bytes) {
   return {.usual_ratio = 100,
-          .beyond_usual = std::clamp(memory_bytes / 8, 256 * kMiB, 4096 * kMiB),
-          .at_once = std::max(memory_bytes / 2, 512 * kMiB)};
+          .beyond_usual = std::clamp(memory_bytes / 8, 256 * kAllowanceMiB, 4096 * kAllowanceMiB),
+          .at_once = std::max(memory_bytes / 2, 512 * kAllowanceMiB)};
 }
 
 ExpansionAllowance::Limits ExpansionAllowance::of_recorder() {
-  return {.usual_ratio = 20, .beyond_usual = 64 * kMiB, .at_once = 256 * kMiB};
+  return {.usual_ratio = 20, .beyond_usual = 64 * kAllowanceMiB, .at_once = 256 * kAllowanceMiB};
 }
 
 ExpansionAllowance& ExpansionAllowance::of_process() {
-  static ExpansionAllowance allowance(of_analysis(memory_bytes()));
+  static ExpansionAllowance allowance(of_analysis(machine_memory_bytes()));
   return allowance;
 }
 
@@ -60,7 +60,7 @@ bool ExpansionAllowance::take(uint64_t bytes) {
 }
 
 bool ExpansionShare::take(uint64_t from, uint64_t to) {
-  uint64_t paid = times(from, allowance_->usual_ratio());
+  uint64_t paid = product_or_most(from, allowance_->usual_ratio());
   uint64_t more = to > paid ? to - paid : 0;
   if (more > 0 && !allowance_->take(more)) return false;
   taken_ += more;
@@ -68,8 +68,8 @@ bool ExpansionShare::take(uint64_t from, uint64_t to) {
 }
 
 Result<> Expansion::grow(uint64_t from, uint64_t to) {
-  uint64_t read = plus(read_, from), made = plus(made_, to);
-  uint64_t paid = plus(times(read, allowance_->usual_ratio()), taken_);
+  uint64_t read = sum_or_most(read_, from), made = sum_or_most(made_, to);
+  uint64_t paid = sum_or_most(product_or_most(read, allowance_->usual_ratio()), taken_);
   uint64_t more = made > paid ? made - paid : 0;
   if (more > 0 && !allowance_->take(more))
     return fail(ErrorCode::kUnsupported,
@@ -83,7 +83,7 @@ Result<> Expansion::grow(uint64_t from, uint64_t to) {
 }
 
 Result<> Expansion::grow_in_memory(uint64_t from, uint64_t to) {
-  uint64_t made = plus(made_, to), most = allowance_->at_once();
+  uint64_t made = sum_or_most(made_, to), most = allowance_->at_once();
   if (made > most)
     return fail(ErrorCode::kUnsupported,
                 "{}: it expands to at least {} bytes, more than the {} MiB that may lie in memory "
