@@ -57,11 +57,13 @@ void add_warnings(PageDescription& page, const std::string& file, const StackPro
   const RecordingFacts facts = profile.recording.value_or(RecordingFacts());
   auto count = [](uint64_t value) { return grouped(static_cast<double>(value)); };
   if (facts.lost_samples > 0)
-    page.warnings.push_back(fmt::format("{}: {} samples were lost while recording.",
-                                        shown_name(file), count(facts.lost_samples)));
-  if (facts.lost_events > 0)
-    page.warnings.push_back(fmt::format("{}: {} records were lost while recording.",
-                                        shown_name(file), count(facts.lost_events)));
+    page.warnings.push_back(fmt::format("{}: {}{} samples were lost while recording.",
+                                        shown_name(file), facts.is_lost_a_bound ? "up to " : "",
+                                        count(facts.lost_samples)));
+  if (facts.lost_others > 0)
+    page.warnings.push_back(fmt::format(
+        "{}: {} records of tasks and memory were lost while recording: names may be missing.",
+        shown_name(file), count(facts.lost_others)));
   if (profile.samples.size() > kMaxPageSamples)
     page.warnings.push_back(
         fmt::format("{}: {} samples are too many to keep individually, so there is no timeline.",

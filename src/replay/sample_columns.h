@@ -6,6 +6,7 @@
 
 #include "base/ids.h"
 #include "base/string_pool.h"
+#include "perfdata/read/lost_tally.h"
 #include "perfdata/records/sample.h"
 #include "replay/column.h"
 #include "replay/frames/frame_table.h"
@@ -65,9 +66,7 @@ struct ReplayCounts {
   uint64_t unknown_records = 0;
   uint64_t samples = 0;
   uint64_t filtered = 0;
-  uint64_t lost_events = 0;                               // sum of LOST records
-  uint64_t lost_samples = 0;                              // sum of LOST_SAMPLES records
-  std::vector<uint64_t> lost_by_event;                    // by EventId
+  LostCounts lost;
   uint64_t first_time_ns = UINT64_MAX, last_time_ns = 0;  // of samples
 };
 

@@ -66,6 +66,7 @@ struct Session::State {
   std::unique_ptr<Symbolizer> symbolizer;
   InlineFrames inline_frames;
   SidebandResult sideband;
+  LostTally lost;                             // in all batches so far
   std::unique_ptr<DeferredSamples> deferred;  // from opening the file to the sample pass
   SamplePassResult pass;
   CounterValues counters;
@@ -114,6 +115,9 @@ JitReplay::Options Session::State::dump_places() const {
 void Session::State::read_state(uint64_t first_rank) {
   if (!jit) jit.emplace(machine, jit_objects, dump_places());
   sideband = read_sideband(recording, machine, env->losses, first_rank, &*jit);
+  LostCounts known = lost.counts(recording.events());
+  lost.add(sideband.losses);
+  count_losses(lost.counts(recording.events()), env->losses, known);
   if (!finder) {
     options.symbols.path_trust =
         path_trust_of(options.symbols, host_of(recording.features()), machine);

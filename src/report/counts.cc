@@ -123,7 +123,7 @@ void write_stats(Sink& out, const Session& session, bool skip_empty) {
   }
   std::vector<uint64_t> samples(session.events().size(), 0);
   for (uint32_t event : session.samples().event) ++samples[event];
-  const std::vector<uint64_t>& lost = counts.lost_by_event;
+  const std::vector<uint64_t>& lost = counts.lost.by_event;
   for (size_t i = 0; i < samples.size(); ++i) {
     if (skip_empty && samples[i] == 0) continue;
     out.print("{} stats:\n", session.events()[EventId(i)].name);

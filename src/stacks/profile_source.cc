@@ -54,8 +54,9 @@ RecordingFacts facts_of(const Session& session) {
                        .cpu = features.cpu_desc.value_or(""),
                        .recorder = features.version.value_or(""),
                        .command_line = join(features.command_line, " "),
-                       .lost_events = counts.lost_events,
-                       .lost_samples = counts.lost_samples};
+                       .lost_samples = counts.lost.most_samples(),
+                       .is_lost_a_bound = counts.lost.is_bound(),
+                       .lost_others = counts.lost.others};
   for (const EventDesc& event : session.events().all())
     if ((event.attr.sample_type & abi::kSampleTime) == 0) facts.has_times = false;
   return facts;

@@ -102,9 +102,10 @@ struct RecordingFacts {
   std::string cpu;           // its description
   std::string recorder;      // version of the recording tool
   std::string command_line;  // of the recording tool
-  uint64_t lost_events = 0;  // records that the kernel had no room for
   uint64_t lost_samples = 0;
-  bool has_times = true;  // false: StackSamples::time_ns are ranks in the file
+  bool is_lost_a_bound = false;  // at most so many: other records may be among them
+  uint64_t lost_others = 0;      // records of tasks and memory
+  bool has_times = true;         // false: StackSamples::time_ns are ranks in the file
 };
 
 struct StackProfile {

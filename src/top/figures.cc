@@ -29,7 +29,7 @@ std::string heading(const TopFigures& figures) {
 void count_interval(const Session& session, TopFigures& figures) {
   const SampleColumns& samples = session.samples();
   figures.lost_before += figures.lost;
-  figures.lost = session.counts().lost_events + session.counts().lost_samples;
+  figures.lost = session.counts().lost.records();
   figures.samples = samples.size();
   figures.kernel = figures.exact = figures.idle = 0;
   std::vector<uint8_t> idle = frames_of_idle_functions(session);

@@ -250,10 +250,9 @@ void LiveProfile::stop() {
 
 void LiveProfile::finish() {
   ByteBuilder records;
-  uint64_t counted =
-      env_.losses.count(LossKind::k_lost_by_kernel) + env_.losses.count(LossKind::k_lost_samples);
-  uint64_t lost = std::max(figures_.lost_before + figures_.lost,
-                           read_lost_counts(env_.sys, capture_.events, records));
+  // The rings told of most of them already.
+  uint64_t counted = env_.losses.count(LossKind::k_lost_by_kernel);
+  uint64_t lost = read_lost_counts(env_.sys, capture_.events, records);
   if (lost > counted) env_.losses.add(LossKind::k_lost_by_kernel, lost - counted);
   if (unwinding_) unwinding_->report("top", o_.record, env_);
   close_events(capture_, env_.sys);

@@ -183,13 +183,12 @@ std::vector<std::string> uncounted_times(const Session& session) {
 std::vector<std::string> sampling_gaps(const Session& session) {
   std::vector<std::string> lines = uncounted_times(session);
   const ReplayCounts& counts = session.counts();
-  uint64_t lost = counts.lost_samples + counts.lost_events;
+  uint64_t lost = counts.lost.most_samples();
   if (lost == 0) return lines;
   uint64_t all = counts.samples + lost;
-  // Records of other types can be among lost records.
   lines.push_back(
       fmt::format("Lost: {}{} of {} samples: each share may be off by up to {:.1f} points",
-                  counts.lost_events > 0 ? "up to " : "", lost, all,
+                  counts.lost.is_bound() ? "up to " : "", lost, all,
                   100 * static_cast<double>(lost) / static_cast<double>(all)));
   return lines;
 }

@@ -30,8 +30,8 @@ uint64_t lost_in_values(Bytes values, uint64_t read_format, uint64_t id) {
   return 0;
 }
 
-uint64_t read_lost_counts(Sys& sys, const std::vector<CaptureEvent>& events, ByteBuilder& out) {
-  uint64_t total = 0;
+uint64_t LostCountReader::read(Sys& sys, const std::vector<CaptureEvent>& events,
+                               ByteBuilder& out) {
   std::vector<std::byte> values(4096);
   for (const CaptureEvent& event : events) {
     const abi::EventAttr& attr = event.attr();
@@ -40,16 +40,23 @@ uint64_t read_lost_counts(Sys& sys, const std::vector<CaptureEvent>& events, Byt
       SysResult<size_t> got = sys.read(opened.fd, values.data(), values.size());
       if (!got) continue;
       uint64_t lost = lost_in_values({values.data(), *got}, attr.read_format, opened.id);
-      if (lost == 0) continue;
-      total += lost;
+      uint64_t& told = told_[opened.id];
+      if (lost <= told) continue;
+      uint64_t more = lost - told;
+      told = lost;
+      total_ += more;
       SampleId id = kSynthesisedId;
       id.id = opened.id;
       id.cpu = static_cast<uint32_t>(opened.cpu);
       id.tid = static_cast<uint32_t>(opened.tid);
-      encode(LostSamplesRecord{lost}, RecordFrame{.attr = &attr, .id = id}, out);
+      encode(LostSamplesRecord{more}, RecordFrame{.attr = &attr, .id = id}, out);
     }
   }
-  return total;
+  return total_;
+}
+
+uint64_t read_lost_counts(Sys& sys, const std::vector<CaptureEvent>& events, ByteBuilder& out) {
+  return LostCountReader().read(sys, events, out);
 }
 
 }  // namespace sonde

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "base/bytes.h"
@@ -10,6 +11,18 @@
 #include "capture/opening/capture_event.h"
 
 namespace sonde {
+
+/// Of the files of one recording: each gets what was lost since the one before.
+class LostCountReader {
+ public:
+  /// Appends a record for each event that lost more samples; returns the total since the first
+  /// call.
+  uint64_t read(Sys& sys, const std::vector<CaptureEvent>& events, ByteBuilder& out);
+
+ private:
+  std::unordered_map<uint64_t, uint64_t> told_;  // by id
+  uint64_t total_ = 0;
+};
 
 /// Appends a record for each event that lost samples; returns the total.
 uint64_t read_lost_counts(Sys& sys, const std::vector<CaptureEvent>& events, ByteBuilder& out);

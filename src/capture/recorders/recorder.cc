@@ -277,9 +277,7 @@ class Recorder {
   /// Writes what follows the last event, and the file's features.
   Result<> end_file() {
     ByteBuilder records;
-    lost_ =
-        std::max(read_lost_counts(env_.sys, capture_.events, records), scan_.counts().lost_events);
-    lost_samples_ = scan_.counts().lost_samples;  // without those that we are about to write
+    lost_ = take_losses(records);
     if (options_.synthesis.at_end) {
       synthesise(records);
       encode_empty(abi::kRecordFinishedInit, records);
@@ -456,8 +454,17 @@ class Recorder {
     return begin_file();
   }
 
+  /// Appends what the events lost, as the kernel counted it; returns how many records found no room
+  /// in the rings so far. They are told of by LOST records as well, unless they were the last ones.
+  uint64_t take_losses(ByteBuilder& records) {
+    told_lost_ += scan_.counts().lost_events;
+    lost_samples_ += scan_.counts().lost_samples;  // without those that we are about to write
+    return std::max(lost_counts_.read(env_.sys, capture_.events, records), told_lost_);
+  }
+
   Result<> end_file_for_switch() {
     ByteBuilder records;
+    (void)take_losses(records);
     if (options_.synthesis.at_end) synthesise(records);
     TRY(write_own(records));
     TRY(main_->flush());
@@ -618,8 +625,10 @@ class Recorder {
   std::optional<Error> failure_;
   size_t live_tasks_ = 0;
   uint64_t wakeups_ = 0;
-  uint64_t lost_ = 0;
-  uint64_t lost_samples_ = 0;
+  LostCountReader lost_counts_;
+  uint64_t lost_ = 0;            // records that found no room in the rings
+  uint64_t told_lost_ = 0;       // of them, as LOST records tell
+  uint64_t lost_samples_ = 0;    // that the processor dropped
   uint64_t samples_before_ = 0;  // in files already finished
   uint64_t lost_aux_before_ = 0;
   uint64_t bytes_written_ = 0;

@@ -238,7 +238,7 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
       return 0;
     }
     if (!o_.quiet) {
-      env.out.print("#\n# Total Lost Samples: {}\n#\n", session.counts().lost_samples);
+      env.out.print("#\n# Total Lost Samples: {}\n#\n", session.counts().lost.samples);
       report::write_gaps(env.out, session);
     }
     render::TableTextOptions text{

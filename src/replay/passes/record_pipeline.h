@@ -33,6 +33,7 @@
 
 #include "base/loss.h"
 #include "perfdata/read/file_scan.h"
+#include "perfdata/read/lost_tally.h"
 #include "perfdata/read/round_sorter.h"
 #include "perfdata/records/damage.h"
 #include "perfdata/records/sideband.h"
@@ -60,6 +61,7 @@ struct PipelineCounts {
 /// The sums over all batches.
 struct PipelineTally {
   PipelineCounts counts;
+  LostTally losses;
   uint64_t unknown_ids = 0;
   uint64_t bad = 0, bad_bytes = 0;  // damaged samples
   uint64_t first_bad = UINT64_MAX;  // file offset
@@ -68,6 +70,7 @@ struct PipelineTally {
     counts.records += other.counts.records;
     counts.lost += other.counts.lost;
     counts.lost_chunks += other.counts.lost_chunks;
+    losses.add(other.losses);
     unknown_ids += other.unknown_ids;
     bad += other.bad;
     bad_bytes += other.bad_bytes;
@@ -218,6 +221,7 @@ class RecordPipeline {
     if (!id.valid()) id = EventId(size_t{0});
     const SampleLayout& layout = scan_.events()[id].layout;
     if (record.type == abi::kRecordLost) count_lost(record, layout, batch.tally.counts);
+    batch.tally.losses.add(record, id, scan_.events());
     SampleId who = decode_trailing_id(record, layout);
     if (decoder_.decode_other({who.has_time() ? who.time : 0, id, record}, batch.next()))
       ++batch.filled;
@@ -269,7 +273,7 @@ class RecordPipeline {
     sort(rest);
     sorter_.flush();
     consume(rest);
-    losses_.add(LossKind::k_lost_by_kernel, sum_.counts.lost);
+    count_losses(sum_.losses.counts(scan_.events()), losses_);
     losses_.add(LossKind::k_unknown_event_id, sum_.unknown_ids);
     if (sum_.bad == 0) return;
     losses_.add(LossKind::k_bad_record, sum_.bad,

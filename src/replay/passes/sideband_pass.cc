@@ -47,7 +47,6 @@ class SidebandPass {
       : recording_(recording), losses_(losses) {
     result_.rank_is_time = file_order_is_time(recording.events());
     result_.counts.records_by_type.resize(128);
-    result_.counts.lost_by_event.resize(recording.events().size());
   }
 
   void walk(uint64_t rank) {
@@ -69,7 +68,10 @@ class SidebandPass {
     result_.counts.records_by_type[abi::kRecordSample] = result_.counts.samples;
   }
 
-  SidebandResult result() && { return std::move(result_); }
+  SidebandResult result() && {
+    result_.counts.lost = result_.losses.counts(recording_.events());
+    return std::move(result_);
+  }
 
  private:
   /// Of the blocks whose content is known, which are nearly always all.
@@ -107,31 +109,13 @@ class SidebandPass {
         SampleId id = decode_trailing_id(record, recording_.events()[other.event].layout);
         other.time = id.has_time() ? id.time : 0;
       }
-      count_losses(record, other.event);
+      result_.losses.add(record, other.event, recording_.events());
     } else if (!result_.rank_is_time) {
       other.time = 0;
       if (record.type == abi::kRecordAuxtraceError)
         if (auto error = decode_user<AuxtraceErrorRecord>(record)) other.time = error->time;
     }
     result_.others.push_back(other);
-  }
-
-  void count_losses(const RecordView& record, EventId event) {
-    SampleLayout none;
-    const SampleLayout& layout = event.valid() ? recording_.events()[event].layout : none;
-    ReplayCounts& counts = result_.counts;
-    if (record.type == abi::kRecordLost) {
-      if (auto lost = decode_as<LostRecord>(record, layout)) {
-        counts.lost_events += lost->lost;
-        losses_.add(LossKind::k_lost_by_kernel, lost->lost);
-      }
-    } else if (record.type == abi::kRecordLostSamples) {
-      if (auto lost = decode_as<LostSamplesRecord>(record, layout)) {
-        counts.lost_samples += lost->lost;
-        if (event.valid()) counts.lost_by_event[event.index()] += lost->lost;
-        losses_.add(LossKind::k_lost_samples, lost->lost);
-      }
-    }
   }
 
   const Recording& recording_;

@@ -22,6 +22,7 @@ struct OtherRecord {
 
 struct SidebandResult {
   ReplayCounts counts;
+  LostTally losses;  // not yet in the ledger: those of a stream's batches are one sum
   std::vector<OtherRecord> others;  // in file order
   std::vector<uint64_t>
       samples_before;  // per block: samples in the blocks before it; one more entry at the end

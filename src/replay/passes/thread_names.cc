@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "perfdata/records/sideband.h"
 #include "replay/passes/sideband_pass.h"
 
 namespace sonde {
@@ -18,16 +17,10 @@ bool names_threads(uint32_t type) {
 ThreadNames::ThreadNames(FileScan& scan, LossLedger& losses) : machine_(strings_) {
   std::vector<OtherRecord> records;
   auto take = [&](const RecordView& record) {
-    bool is_loss = record.type == abi::kRecordLostSamples;
-    if (!is_loss && !names_threads(record.type)) return;
+    if (!names_threads(record.type)) return;
     OtherRecord other{0, scan.events().of(record), record};
     SampleLayout none;
     const SampleLayout& layout = other.event.valid() ? scan.events()[other.event].layout : none;
-    if (is_loss) {
-      if (auto lost = decode_as<LostSamplesRecord>(record, layout))
-        losses.add(LossKind::k_lost_samples, lost->lost);
-      return;
-    }
     SampleId who = decode_trailing_id(record, layout);
     if (other.event.valid() && who.has_time()) other.time = who.time;
     records.push_back(other);

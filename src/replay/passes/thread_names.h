@@ -16,8 +16,8 @@ namespace sonde {
 
 class ThreadNames {
  public:
-  /// Reads everything; `scan` must be at its start. Samples that the kernel reports as lost are
-  /// counted here, as a scan for samples does not look at such records.
+  /// Reads everything; `scan` must be at its start. What the kernel lost is counted by the scan for
+  /// samples.
   ThreadNames(FileScan& scan, LossLedger& losses);
   ThreadNames(const ThreadNames&) = delete;
   ThreadNames& operator=(const ThreadNames&) = delete;

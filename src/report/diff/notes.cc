@@ -90,8 +90,10 @@ class Notes {
   }
 
   void show_losses(const DiffInput& input) {
-    uint64_t lost = input.session().counts().lost_samples + input.session().counts().lost_events;
-    if (lost != 0) say("{} lost {} records: the busiest moments are missing", input.path(), lost);
+    const LostCounts& lost = input.session().counts().lost;
+    if (lost.most_samples() == 0) return;
+    say("{} lost {}{} samples: the busiest moments are missing", input.path(),
+        lost.is_bound() ? "up to " : "", lost.most_samples());
   }
 
   const DiffInput& baseline_;
