@@ -24,10 +24,7 @@ FollowedTasks followed_tasks(const Target& target, bool inherit, const DelayOpti
 
 Result<FollowedTasks> followed_tasks(const std::string& pids, const std::string& tids) {
   FollowedTasks tasks{.tids = ids_of(TRY(threads_of_either(pids, tids)))};
-  if (!pids.empty())
-    tasks.list = [pids] {
-      return ids_of(threads_of_processes(pids).value_or(std::vector<ThreadEntry>()));
-    };
+  if (!pids.empty()) tasks.list = [pids] { return ids_of(threads_of_remaining(pids)); };
   return tasks;
 }
 

@@ -54,13 +54,11 @@ Result<Target> resolve_target(const TargetOptions& given, std::vector<std::strin
 }
 
 std::vector<ThreadEntry> threads_now(const Target& target) {
-  Result<std::vector<ThreadEntry>> threads;
-  if (!target.pids.empty())
-    threads = threads_of_processes(target.pids);
-  else if (!target.user.empty())
-    threads = threads_of_user(target.user);
-  // Those that have all ended are no error here.
-  return threads ? std::move(*threads) : std::vector<ThreadEntry>();
+  // Those that have ended are no error here.
+  if (!target.pids.empty()) return threads_of_remaining(target.pids);
+  if (!target.user.empty())
+    return threads_of_user(target.user).value_or(std::vector<ThreadEntry>());
+  return {};
 }
 
 }  // namespace sonde

@@ -17,10 +17,12 @@ struct ThreadEntry {
   bool operator==(const ThreadEntry&) const = default;
 };
 
-/// All threads of the processes in "1,2,3". Errors: kUsage if it is not a list, kNotFound if none
-/// of the processes exists; if only some are gone they are left out.
+/// All threads of the processes in "1,2,3". Errors: kUsage if it is not a list, kNotFound, with the
+/// ids of those that are gone, if not all of the processes exist.
 Result<std::vector<ThreadEntry>> threads_of_processes(std::string_view pids);
-/// The threads in "1,2,3" themselves.
+/// The same, of those that are still there: for processes that were watched already.
+std::vector<ThreadEntry> threads_of_remaining(std::string_view pids);
+/// The threads in "1,2,3" themselves; errors as above.
 Result<std::vector<ThreadEntry>> threads_by_id(std::string_view tids);
 /// Those of one of the two lists, or none if both are empty. kUsage: both are given.
 Result<std::vector<ThreadEntry>> threads_of_either(std::string_view pids, std::string_view tids);
