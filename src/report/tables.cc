@@ -1,13 +1,13 @@
 #include "report/tables.h"
 
 #include <fmt/format.h>
-#include <regex.h>
 
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
 #include <span>
 
+#include "base/regex.h"
 #include "base/text.h"
 #include "datatype/session_types.h"
 #include "replay/fields/parallelism.h"
@@ -18,35 +18,6 @@
 
 namespace sonde::report {
 namespace {
-
-/// A POSIX extended regular expression.
-class Pattern {
- public:
-  static Result<std::unique_ptr<Pattern>> compile(const std::string& text) {
-    auto pattern = std::make_unique<Pattern>();
-    int status = regcomp(&pattern->compiled_, text.c_str(), REG_EXTENDED);
-    if (status != 0) {
-      char reason[256];
-      regerror(status, &pattern->compiled_, reason, sizeof reason);
-      return fail(ErrorCode::kFailed, "Invalid regex: {}\n{}", text, reason);
-    }
-    pattern->is_compiled_ = true;
-    return pattern;
-  }
-  Pattern() = default;
-  Pattern(const Pattern&) = delete;
-  Pattern& operator=(const Pattern&) = delete;
-  ~Pattern() {
-    if (is_compiled_) regfree(&compiled_);
-  }
-  [[nodiscard]] bool matches(std::string_view name) const {
-    return regexec(&compiled_, std::string(name).c_str(), 0, nullptr, 0) == 0;
-  }
-
- private:
-  regex_t compiled_{};
-  bool is_compiled_ = false;
-};
 
 /// "100ms" in nanoseconds; units s, ms, us, ns.
 uint64_t quantum_ns(const std::string& text) {
@@ -256,7 +227,8 @@ std::string ReportBuilder::name_of(const std::vector<EventId>& members) const {
 
 Result<std::vector<uint8_t>> ReportBuilder::root_frames() const {
   if (!options_.ignore_callees) return std::vector<uint8_t>();
-  std::unique_ptr<Pattern> pattern = TRY(Pattern::compile(*options_.ignore_callees));
+  Result<Regex> pattern = Regex::compile(*options_.ignore_callees);
+  if (!pattern) return fail(ErrorCode::kFailed, "Invalid regex: {}", pattern.error().message);
   std::vector<uint8_t> is_root;
   for (const Frame& frame : session_.frames())
     is_root.push_back(frame.symbol.valid() && pattern->matches(adapter_.name(frame.symbol)) ? 1

@@ -1,6 +1,5 @@
 // The events that `stat` counts: those of -e and -M, or the default ones; per cgroup if asked for.
 #include <dirent.h>
-#include <regex.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 
 #include "analysis/counts/metric_groups.h"
 #include "analysis/counts/vendor_metrics.h"
+#include "base/regex.h"
 #include "base/text.h"
 #include "capture/synthesis/synthesis_cgroup.h"
 #include "cmd/stat/flags.h"
@@ -63,14 +63,11 @@ Result<std::vector<std::string>> matching_cgroups(std::string_view list) {
       continue;
     }
     if (all.empty()) collect_cgroups(*mount, "", all);
-    regex_t compiled;
-    if (::regcomp(&compiled, ("^(" + name + ")$").c_str(), REG_EXTENDED | REG_NOSUB) != 0)
-      return fail(ErrorCode::kUsage, "--for-each-cgroup: '{}' is not a regular expression", name);
+    Result<Regex> regex = Regex::compile("^(" + name + ")$");
+    if (!regex) return fail(ErrorCode::kUsage, "--for-each-cgroup: {}", regex.error().message);
     for (const std::string& cgroup : all)
-      if (::regexec(&compiled, cgroup.c_str(), 0, nullptr, 0) == 0 &&
-          std::ranges::find(chosen, cgroup) == chosen.end())
+      if (regex->matches(cgroup) && std::ranges::find(chosen, cgroup) == chosen.end())
         chosen.push_back(cgroup);
-    ::regfree(&compiled);
   }
   if (chosen.empty()) return fail(ErrorCode::kUsage, "no cgroup matched: {}", list);
   return chosen;

@@ -1,11 +1,11 @@
 #include "event/vendor/vendor_files.h"
 
 #include <dirent.h>
-#include <regex.h>
 
 #include <algorithm>
 #include <optional>
 
+#include "base/regex.h"
 #include "base/text.h"
 
 namespace sonde {
@@ -21,35 +21,12 @@ std::string field_of(std::string_view cpuinfo, std::string_view name) {
   return {};
 }
 
-/// regcomp copies what is repeated, so that counts and repetitions of repetitions could take any
-/// amount of memory: only single characters and brackets may be repeated.
-bool is_cheap_pattern(std::string_view pattern) {
-  constexpr size_t kLongestPattern = 200;
-  if (pattern.empty() || pattern.size() > kLongestPattern ||
-      pattern.find_first_of("{}\\") != std::string_view::npos)
-    return false;
-  constexpr std::string_view kRepetitions = "*+?";
-  for (size_t i = 1; i < pattern.size(); ++i) {
-    bool repeats = kRepetitions.find(pattern[i]) != std::string_view::npos;
-    bool whole =
-        pattern[i - 1] == ')' || kRepetitions.find(pattern[i - 1]) != std::string_view::npos;
-    if (repeats && whole) return false;
-  }
-  return true;
-}
-
 std::optional<bool> matches(std::string_view pattern, const CpuIdentity& cpu) {
-  if (!is_cheap_pattern(pattern)) return std::nullopt;
-  regex_t compiled;
-  std::string whole = fmt::format("^({})$", pattern);
-  if (::regcomp(&compiled, whole.c_str(), REG_EXTENDED | REG_ICASE | REG_NOSUB) != 0)
-    return std::nullopt;
-  auto fits = [&](const std::string& id) {
-    return ::regexec(&compiled, id.c_str(), 0, nullptr, 0) == 0;
-  };
-  bool found = fits(cpu.model) || fits(fmt::format("{}-{}", cpu.model, cpu.stepping));
-  ::regfree(&compiled);
-  return found;
+  constexpr size_t kLongestPattern = 200;
+  if (pattern.empty() || pattern.size() > kLongestPattern) return std::nullopt;
+  Result<Regex> regex = Regex::compile(fmt::format("^({})$", pattern), Regex::Letters::kIgnoreCase);
+  if (!regex) return std::nullopt;
+  return regex->matches(cpu.model) || regex->matches(fmt::format("{}-{}", cpu.model, cpu.stepping));
 }
 
 /// "Core" and "Atom", the last of seven fields.

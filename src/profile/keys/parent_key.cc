@@ -1,8 +1,8 @@
 // The parent key, which searches up the call chain.
-#include <regex.h>
-
 #include <map>
+#include <optional>
 
+#include "base/regex.h"
 #include "profile/keys/key_tools.h"
 
 namespace sonde {
@@ -12,16 +12,11 @@ namespace {
 class ParentKey final : public KeyOfInput {
  public:
   using KeyOfInput::KeyOfInput;
-  ~ParentKey() override {
-    if (compiled_) regfree(&pattern_);
-  }
   Result<> compile() {
-    int status = regcomp(&pattern_, settings_.parent_pattern.c_str(), REG_EXTENDED);
-    compiled_ = status == 0;
-    if (compiled_) return {};
-    char reason[256];
-    regerror(status, &pattern_, reason, sizeof reason);
-    return fail(ErrorCode::kFailed, "Invalid regex: {}\n{}", settings_.parent_pattern, reason);
+    Result<Regex> regex = Regex::compile(settings_.parent_pattern);
+    if (!regex) return fail(ErrorCode::kFailed, "Invalid regex: {}", regex.error().message);
+    pattern_ = std::move(*regex);
+    return {};
   }
   uint64_t of_row(RowReader& row) override {
     ChainId chain = input_.samples.chain_of(row.sample());
@@ -52,14 +47,10 @@ class ParentKey final : public KeyOfInput {
   }
   bool matches(SymbolId symbol) {
     auto [known, added] = matches_.try_emplace(symbol.value, false);
-    if (added) {
-      std::string function(input_.symbols.name(symbol));
-      known->second = regexec(&pattern_, function.c_str(), 0, nullptr, 0) == 0;
-    }
+    if (added) known->second = pattern_->matches(input_.symbols.name(symbol));
     return known->second;
   }
-  regex_t pattern_{};
-  bool compiled_ = false;
+  std::optional<Regex> pattern_;
   std::map<uint32_t, bool> matches_;
 };
 

@@ -1,7 +1,5 @@
 #include "tui/models/text_match.h"
 
-#include <regex.h>
-
 #include <algorithm>
 #include <cctype>
 
@@ -20,44 +18,21 @@ bool has_capital(std::string_view text) {
 
 }  // namespace
 
-struct TextMatch::Compiled {
-  regex_t regex{};
-  bool is_good = false;
-  Compiled() = default;
-  Compiled(const Compiled&) = delete;
-  Compiled& operator=(const Compiled&) = delete;
-  ~Compiled() {
-    if (is_good) regfree(&regex);
-  }
-};
-
 Result<TextMatch> TextMatch::make(std::string pattern, Kind kind) {
   TextMatch made;
   made.kind_ = kind;
   made.ignores_case_ = !has_capital(pattern);
   if (kind == Kind::kRegex && !pattern.empty()) {
-    auto compiled = std::make_unique<Compiled>();
-    int status = regcomp(&compiled->regex, pattern.c_str(),
-                         REG_EXTENDED | (made.ignores_case_ ? REG_ICASE : 0));
-    if (status != 0) {
-      char reason[128];
-      regerror(status, &compiled->regex, reason, sizeof reason);
-      return fail(ErrorCode::kUsage, "'{}': {}", pattern, reason);
-    }
-    compiled->is_good = true;
-    made.compiled_ = std::move(compiled);
+    Regex regex = TRY(Regex::compile(
+        pattern, made.ignores_case_ ? Regex::Letters::kIgnoreCase : Regex::Letters::kAsTheyAre));
+    made.regex_ = std::make_shared<const Regex>(std::move(regex));
   }
   made.pattern_ = std::move(pattern);
   return made;
 }
 
 std::pair<size_t, size_t> TextMatch::find(std::string_view text, size_t from) const {
-  if (compiled_) {
-    regmatch_t found{static_cast<regoff_t>(from), static_cast<regoff_t>(text.size())};
-    int flags = REG_STARTEND | (from > 0 ? REG_NOTBOL : 0);
-    if (regexec(&compiled_->regex, text.data(), 1, &found, flags) != 0) return kNowhere;
-    return {static_cast<size_t>(found.rm_so), static_cast<size_t>(found.rm_eo)};
-  }
+  if (regex_) return regex_->find(text, from).value_or(kNowhere);
   auto begin = text.begin() + static_cast<ptrdiff_t>(from);
   auto found = ignores_case_ ? std::search(begin, text.end(), pattern_.begin(), pattern_.end(),
                                            [](char a, char b) { return small(a) == b; })

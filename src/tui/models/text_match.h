@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/regex.h"
 
 namespace sonde::tui {
 
@@ -29,12 +30,11 @@ class TextMatch {
   [[nodiscard]] Kind kind() const { return kind_; }
 
  private:
-  struct Compiled;
   [[nodiscard]] std::pair<size_t, size_t> find(std::string_view text, size_t from) const;
   std::string pattern_;  // lower case if a substring that ignores case
   Kind kind_ = Kind::kPiece;
   bool ignores_case_ = false;
-  std::shared_ptr<const Compiled> compiled_;
+  std::shared_ptr<const Regex> regex_;
 };
 
 }  // namespace sonde::tui
