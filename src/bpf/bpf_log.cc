@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "base/expansion_allowance.h"
+#include "base/seccomp.h"
 #include "base/text.h"
 
 namespace sonde {
@@ -84,13 +84,14 @@ bool may_load_programs() {
   return has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON));
 }
 
-std::string_view why_not_permitted(bool is_privileged) {
-  return is_privileged ? "this process has the capabilities, so a container's user namespace "
-                         "or seccomp filter, a security module or kernel lockdown forbids it"
-                       : "this needs root, or CAP_BPF and CAP_PERFMON";
-}
-
 }  // namespace
+
+std::string why_bpf_is_not_permitted() {
+  if (!may_load_programs()) return "this needs root, or CAP_BPF and CAP_PERFMON";
+  if (seccomp_refuses_bpf(Sys::host())) return seccomp_advice("bpf");
+  return "this process has the capabilities, so a container's user namespace, a security module or "
+         "kernel lockdown forbids it";
+}
 
 BpfLog::BpfLog() {
   ExpansionAllowance::of_process().become_recorder();  // whoever loads programs measures
@@ -125,8 +126,9 @@ std::unexpected<Error> bpf_refused(const BpfLog& log, std::string_view action,
   std::string refusal = fmt::format("cannot {} {}: {}{}{}", action, subject.program,
                                     std::strerror(error), cause.empty() ? "" : ": ", cause);
   // The verifier refuses by EACCES, too.
-  if (error == EPERM || (error == EACCES && !is_privileged))
-    return fail(ErrorCode::kPermission, "{}; {}", refusal, why_not_permitted(is_privileged));
+  if (error == EPERM || (error == EACCES && !is_privileged) ||
+      (error == ENOSYS && seccomp_refuses_bpf(Sys::host())))
+    return fail(ErrorCode::kPermission, "{}; {}", refusal, why_bpf_is_not_permitted());
   return fail(ErrorCode::kUnsupported, "{}{}{}", refusal, subject.instead.empty() ? "" : "; ",
               subject.instead);
 }

@@ -30,6 +30,9 @@ struct BpfSubject {
   std::string_view program, instead;
 };
 
+/// Of a call of bpf(2) that was refused for lack of permission: what is missing, or who forbids it.
+[[nodiscard]] std::string why_bpf_is_not_permitted();
+
 /// The error for a libbpf call that has just set errno: "cannot load the BPF program that counts
 /// system calls: Operation not permitted", and the cause. kPermission, with what privilege is
 /// missing; or kUnsupported, with what to do instead.

@@ -43,7 +43,10 @@ std::unexpected<Error> refused(uint32_t id, const BpfLog& log, std::string_view 
                 "cannot {} BPF program {}: it is itself a tracing program (fentry, fexit, tp_btf), "
                 "and this kernel allows no other to be attached to those",
                 what, id);
-  return fail(error == EPERM || error == EACCES ? ErrorCode::kPermission : ErrorCode::kUnsupported,
+  if (error == EPERM)
+    return fail(ErrorCode::kPermission, "cannot {} BPF program {}: {}; {}", what, id,
+                std::strerror(error), why_bpf_is_not_permitted());
+  return fail(error == EACCES ? ErrorCode::kPermission : ErrorCode::kUnsupported,
               "cannot {} BPF program {}: {}{}{}", what, id, std::strerror(error),
               cause.empty() ? "" : ": ", cause);
 }

@@ -17,9 +17,8 @@ std::unexpected<Error> refused(const BpfLog& log, const std::string& name, std::
   std::string cause = log.cause();
   // A refusal by the verifier is EACCES, and states its reason.
   if (error == EPERM)
-    return fail(ErrorCode::kPermission,
-                "cannot {} {}: BPF programs need root, or CAP_BPF and CAP_PERFMON: try sudo", what,
-                name);
+    return fail(ErrorCode::kPermission, "cannot {} {}: {}; {}", what, name, std::strerror(error),
+                why_bpf_is_not_permitted());
   return fail(ErrorCode::kUnsupported, "cannot {} {}: {}{}{}", what, name, std::strerror(error),
               cause.empty() ? "" : ": ", cause);
 }

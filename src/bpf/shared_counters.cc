@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/bytes.h"
+#include "bpf/bpf_log.h"
 
 namespace sonde {
 namespace {
@@ -38,8 +39,8 @@ std::unexpected<Error> refused(const std::string& path, std::string_view what) {
     return fail(
         ErrorCode::kPermission,
         "cannot make the map {}: {}: the directory must be a mounted bpffs (mount -t bpf bpf "
-        "DIR), and BPF needs root",
-        path, std::strerror(error));
+        "DIR); {}",
+        path, std::strerror(error), why_bpf_is_not_permitted());
   return fail(error == EPERM || error == EACCES ? ErrorCode::kPermission : ErrorCode::kUnsupported,
               "cannot {} the map {}: {}", what, path, std::strerror(error));
 }

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "base/file.h"
+#include "base/seccomp.h"
 #include "base/text.h"
 #include "elf/build_id.h"
 #include "symbol/debuginfod.h"
@@ -97,10 +98,11 @@ class MachineExaminer {
     if (error == 0)
       return add(kSubject, kPart,
                  "only of your own processes, and not in the kernel (" + level + ")", kAllow);
+    if (seccomp_refuses_events(checks_.sys))
+      return add(kSubject, kMissing, fmt::format("perf_event_open: {}", std::strerror(error)),
+                 seccomp_advice("perf_event_open"));
     std::string remedy = error == EACCES || error == EPERM
-                             ? std::string(kAllow) +
-                                   "; in a container: --cap-add PERFMON, and a seccomp profile "
-                                   "that allows perf_event_open"
+                             ? std::string(kAllow) + "; in a container: --cap-add PERFMON"
                              : std::string();
     add(kSubject, kMissing, fmt::format("perf_event_open: {} ({})", std::strerror(error), level),
         remedy);
@@ -115,6 +117,8 @@ class MachineExaminer {
                    "sysctl kernel.nmi_watchdog=0");
       return add(kSubject, kGood, "work");
     }
+    if (seccomp_refuses_events(checks_.sys))
+      return add(kSubject, kMissing, std::strerror(error), seccomp_advice("perf_event_open"));
     if (error == EACCES || error == EPERM)
       return add(kSubject, kMissing, std::strerror(error), "sysctl kernel.perf_event_paranoid=2");
     bool is_guest = text("/proc/cpuinfo").value_or("").find(" hypervisor") != std::string::npos;
@@ -211,6 +215,8 @@ class MachineExaminer {
     if (!is_root())
       return add("BPF", kPart, "BTF is there; programs need root, or CAP_BPF and CAP_PERFMON",
                  "sudo");
+    if (seccomp_refuses_bpf(checks_.sys))
+      return add("BPF", kMissing, "BTF is there, but bpf(2) is forbidden", seccomp_advice("bpf"));
     add("BPF", kGood, "BTF is there, and you may load programs");
   }
 

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/seccomp.h"
+
 namespace sonde {
 
 Result<Fd> watch_variable(Sys& sys, const int* address) {
@@ -21,10 +23,11 @@ Result<Fd> watch_variable(Sys& sys, const int* address) {
   attr.bp_len = HW_BREAKPOINT_LEN_4;
   SysResult<int> fd = sys.perf_event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   if (fd) return Fd(*fd);
-  const char* remedy = "this machine has no breakpoints";
+  std::string remedy = "this machine has no breakpoints";
   if (fd.error() == ENOSPC) remedy = "all of the CPU's breakpoints are in use: use fewer";
   if (fd.error() == EACCES || fd.error() == EPERM)
     remedy = "lower /proc/sys/kernel/perf_event_paranoid, or run as root";
+  if (seccomp_refuses_events(sys)) remedy = seccomp_advice("perf_event_open");
   return fail(ErrorCode::kUnsupported, "breakpoint: {}: {}", std::strerror(fd.error()), remedy);
 }
 

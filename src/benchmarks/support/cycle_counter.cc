@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/seccomp.h"
+
 namespace sonde {
 
 Result<CycleCounter> CycleCounter::open(Sys& sys) {
@@ -15,6 +17,9 @@ Result<CycleCounter> CycleCounter::open(Sys& sys) {
   attr.config = PERF_COUNT_HW_CPU_CYCLES;
   SysResult<int> fd = sys.perf_event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   if (fd) return CycleCounter(Fd(*fd));
+  if (seccomp_refuses_events(sys))
+    return fail(ErrorCode::kPermission, "cycles: {}: {}", std::strerror(fd.error()),
+                seccomp_advice("perf_event_open"));
   if (fd.error() == EACCES || fd.error() == EPERM)
     return fail(ErrorCode::kPermission,
                 "cycles: {}: lower /proc/sys/kernel/perf_event_paranoid, or measure time",

@@ -33,7 +33,7 @@ std::unexpected<Error> pin_failed(std::string_view action, const std::string& pa
   bool forbidden = error == EPERM || error == EACCES;
   return fail(forbidden ? ErrorCode::kPermission : ErrorCode::kFailed,
               "--setup-filter: cannot {} {}: {}{}", action, path, std::strerror(error),
-              forbidden ? "; this needs root" : "");
+              forbidden ? "; " + why_bpf_is_not_permitted() : "");
 }
 
 /// Lets everybody pass through a directory, whatever else is in it.

@@ -8,6 +8,7 @@
 
 #include "base/expansion_allowance.h"
 #include "base/file.h"
+#include "base/seccomp.h"
 #include "base/text.h"
 #include "capture/opening/open_error.h"
 #include "event/pmu/attr_text.h"
@@ -101,8 +102,11 @@ Result<> EventOpener::open_event(std::vector<CaptureEvent>& events, size_t index
       return {};
     }
     if (fall_back(event, refusal.error)) continue;
-    return std::unexpected(
-        explain_open_failure(event, target_, refusal.error, perf_event_paranoid()));
+    bool is_forbidden =
+        refusal.error == EPERM || refusal.error == EACCES || refusal.error == ENOSYS;
+    return std::unexpected(explain_open_failure(event, target_, refusal.error,
+                                                perf_event_paranoid(),
+                                                is_forbidden && seccomp_refuses_events(sys_)));
   }
 }
 

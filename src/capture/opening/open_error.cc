@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/seccomp.h"
 #include "base/text.h"
 #include "event/pmu/pmu.h"
 
@@ -142,8 +143,12 @@ ErrorCode code_for(int error) {
 
 }  // namespace
 
-Error explain_open_failure(const CaptureEvent& event, const Target& target, int error,
-                           int paranoid) {
+Error explain_open_failure(const CaptureEvent& event, const Target& target, int error, int paranoid,
+                           bool by_seccomp) {
+  if (by_seccomp)
+    return {ErrorCode::kPermission,
+            fmt::format("Error:\nNo permission to open the {} event: {}", event.parsed.name,
+                        seccomp_advice("perf_event_open"))};
   if (error == EPERM || error == EACCES) {
     Error refused = no_permission(event, error, paranoid);
     refused.message.insert(0, "Error:\n");

@@ -10,8 +10,9 @@
 
 namespace sonde {
 
-Error explain_open_failure(const CaptureEvent& event, const Target& target, int error,
-                           int paranoid);
+/// `by_seccomp`: the kernel was not even asked (base/seccomp.h).
+Error explain_open_failure(const CaptureEvent& event, const Target& target, int error, int paranoid,
+                           bool by_seccomp = false);
 
 /// The same for mapping a ring of `pages` pages.
 Error explain_map_failure(size_t pages, int error);
