@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/csv.h"
+
 namespace sonde {
 namespace {
 
@@ -76,21 +78,22 @@ std::string lock_of(const LockRow& row, const LockTableStyle& style) {
 
 void write_values(Sink& out, const LockRow& row, const LockTableStyle& style) {
   const std::string& comma = style.separator;
+  auto cell = [&](const std::string& name) { return csv_text(name, style.quotes_formulas); };
   for (const LockColumn* column : style.columns) out.print("{}{} ", column->value(row), comma);
   switch (style.grouping) {
     case LockGrouping::kThread:
     case LockGrouping::kOwner:
-      out.print("{}{} {}", static_cast<int32_t>(row.key), comma, thread_of(row, style));
+      out.print("{}{} {}", static_cast<int32_t>(row.key), comma, cell(thread_of(row, style)));
       break;
     case LockGrouping::kLock:
-      out.print("{:x}{} {}{} {}", row.key, comma, lock_of(row, style), comma,
+      out.print("{:x}{} {}{} {}", row.key, comma, cell(lock_of(row, style)), comma,
                 style.type_name(row.flags));
       break;
     case LockGrouping::kCgroup:
-      out.write(row.name);
+      out.write(cell(row.name));
       break;
     case LockGrouping::kCaller:
-      out.print("{}{} {}", style.type_name(row.flags), comma, row.name);
+      out.print("{}{} {}", style.type_name(row.flags), comma, cell(row.name));
       break;
   }
   out.put('\n');

@@ -16,9 +16,10 @@ struct LockTableStyle {
   LockColumns columns;
   LockGrouping grouping = LockGrouping::kCaller;
   uint64_t most_rows = UINT64_MAX;
-  bool quiet = false;     // no headings
-  bool stacks = false;    // below each row
-  std::string separator;  // for -x: values only, in nanoseconds; empty: a table
+  bool quiet = false;            // no headings
+  bool stacks = false;           // below each row
+  std::string separator;         // for -x: values only, in nanoseconds; empty: a table
+  bool quotes_formulas = false;  // for -x (base/csv.h)
   /// Names the type in a row's flags.
   std::string_view (*type_name)(uint32_t flags) = lock_type_name;
   /// The name of a thread, of a lock, of a kernel address (may be empty). If the first two are not

@@ -28,6 +28,7 @@ struct CountStyle {
   bool several_runs = false;       // -r: errors are shown
   bool run_table = false;          // --table
   bool csv_summary_column = true;  // --no-csv-summary
+  bool quotes_formulas = false;    // of CSV (base/csv.h)
 };
 
 class CountWriter {

@@ -4,6 +4,7 @@
 //   running-time running-percent metric metric-unit
 //
 // Further metrics of an event are lines with all fields before the metric empty.
+#include "base/csv.h"
 #include "render/counting_parts.h"
 
 namespace sonde::render {
@@ -36,9 +37,13 @@ class CountCsv final : public CountWriter {
     if (page.grouping == CountGrouping::kAll) return {};
     const view::CountUnit& unit = page.units[row.unit];
     std::string_view dash = unit.grouping == CountGrouping::kThread ? "-" : "";
-    std::string text = fmt::format("{}{}{}{}", unit.head, dash, unit.tail, style_.separator);
+    std::string text = cell(fmt::format("{}{}{}", unit.head, dash, unit.tail)) + style_.separator;
     if (has_cpu_count(page.grouping)) text += fmt::format("{}{}", row.cpus, style_.separator);
     return text;
+  }
+
+  [[nodiscard]] std::string cell(std::string_view text) const {
+    return csv_text(text, style_.quotes_formulas);
   }
 
   void write_row(const view::CountPage& page, const view::CountRow& row, const std::string& time) {
@@ -50,8 +55,8 @@ class CountCsv final : public CountWriter {
       out_.print("{:.{}f}", row.value, event.is_fraction ? 2 : 0);
     else
       out_.write(status_words(row.status));
-    out_.print("{0}{1}{0}{2}", sep, event.unit, event.name);
-    if (!event.cgroup.empty()) out_.print("{}{}", sep, event.cgroup);
+    out_.print("{0}{1}{0}{2}", sep, event.unit, cell(event.name));
+    if (!event.cgroup.empty()) out_.print("{}{}", sep, cell(event.cgroup));
     if (style_.several_runs) out_.print("{}{:.2f}%", sep, row.error_percent);
     out_.print("{0}{1}{0}{2:.2f}", sep, row.running_ns, row.running_percent());
     if (row.metrics.empty()) out_.print("{0}{0}", sep);

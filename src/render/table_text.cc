@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 
+#include "base/csv.h"
 #include "base/parallel.h"
 #include "base/printing/printable.h"
 #include "render/call_tree_text.h"
@@ -137,6 +138,7 @@ class RowWriter {
     if (column.cuts) text = text.substr(0, limit);
     if (column.right_aligned && text.size() < limit) line_.append(limit - text.size(), ' ');
     size_t begin = line_.size();
+    if (options_.quotes_formulas && looks_like_formula(text)) line_ += '\'';
     line_ += text;
     // A separator inside a value would look like the start of the next column.
     if (options_.separator.size() == 1)

@@ -15,6 +15,7 @@ struct TableTextOptions {
   std::string separator = {};  // between columns, instead of two blanks; empty: none
   bool header = true;
   bool color = false;
+  bool quotes_formulas = false;  // with a separator (base/csv.h)
 };
 
 /// One row without the newline, for callers that lay out the lines of a table themselves. `starts`:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/csv.h"
 #include "base/utf8.h"
 
 namespace sonde::sql {
@@ -99,13 +100,16 @@ class TableWriter final : public ResultWriter {
 
 class CsvWriter final : public ResultWriter {
  public:
-  explicit CsvWriter(Sink& out) : out_(out) {}
+  CsvWriter(Sink& out, bool quotes_formulas) : out_(out), quotes_formulas_(quotes_formulas) {}
   void begin(const std::vector<std::string>& columns) override {
-    for (size_t i = 0; i < columns.size(); ++i) field(i, columns[i]);
+    for (size_t i = 0; i < columns.size(); ++i) field(i, csv_text(columns[i], quotes_formulas_));
     out_.put('\n');
   }
   void row(const std::vector<Value>& row) override {
-    for (size_t i = 0; i < row.size(); ++i) field(i, std::visit(ToText(), row[i]));
+    for (size_t i = 0; i < row.size(); ++i) {
+      std::string text = std::visit(ToText(), row[i]);
+      field(i, is_number(row[i]) ? text : csv_text(text, quotes_formulas_));
+    }
     out_.put('\n');
   }
   void end() override {}
@@ -123,6 +127,7 @@ class CsvWriter final : public ResultWriter {
   }
 
   Sink& out_;
+  bool quotes_formulas_;
 };
 
 class JsonWriter final : public ResultWriter {
@@ -168,10 +173,11 @@ class JsonWriter final : public ResultWriter {
 
 }  // namespace
 
-std::unique_ptr<ResultWriter> make_result_writer(ResultFormat format, Sink& out) {
+std::unique_ptr<ResultWriter> make_result_writer(ResultFormat format, Sink& out,
+                                                 bool quotes_formulas) {
   switch (format) {
     case ResultFormat::kCsv:
-      return std::make_unique<CsvWriter>(out);
+      return std::make_unique<CsvWriter>(out, quotes_formulas);
     case ResultFormat::kJson:
       return std::make_unique<JsonWriter>(out);
     default:

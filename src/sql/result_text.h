@@ -11,6 +11,8 @@ namespace sonde::sql {
 enum class ResultFormat : uint8_t { kTable, kCsv, kJson };
 
 /// `out` must outlive it. A table's columns are as wide as its first thousand rows need.
-[[nodiscard]] std::unique_ptr<ResultWriter> make_result_writer(ResultFormat format, Sink& out);
+/// `quotes_formulas`: of CSV (base/csv.h).
+[[nodiscard]] std::unique_ptr<ResultWriter> make_result_writer(ResultFormat format, Sink& out,
+                                                               bool quotes_formulas);
 
 }  // namespace sonde::sql

@@ -38,6 +38,7 @@ struct StatOptions {
   bool interval_clear = false;           // --interval-clear
   bool summary = false;                  // --summary
   bool csv_summary_column = true;        // --no-csv-summary
+  bool quotes_formulas = false;          // -x: of threads and cgroups (base/csv.h)
   std::string output;                    // -o
   bool append = false;                   // --append
   int log_fd = -1;                       // --log-fd

@@ -87,6 +87,7 @@ std::unique_ptr<render::CountWriter> make_stat_writer(const StatOptions& options
   style.several_runs = options.runs > 1;
   style.run_table = options.run_table;
   style.csv_summary_column = options.csv_summary_column;
+  style.quotes_formulas = options.quotes_formulas;
   auto writer = render::make_count_writer(style, out);
   if (options.root_ports.empty()) return writer;
   return make_root_port_writer(options.root_ports, options.separator, std::move(writer), out);

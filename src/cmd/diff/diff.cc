@@ -1,4 +1,5 @@
 // `diff`: the rows of two or more recordings side by side.
+#include "base/csv.h"
 #include "cli/command.h"
 #include "cmd/diff/flags.h"
 #include "cmd/options/profile_flags.h"
@@ -60,7 +61,10 @@ To compare call paths, use `fold --diff` or `flamegraph A B`; for whole runs, `s
       for (const auto& input : inputs) TRY(diff::check_cycles(*input));
     if (!o_.quiet) write_notes(env, inputs);
     render::TableTextOptions text{
-        .separator = o_.separator, .header = !o_.quiet, .color = env.out.is_terminal()};
+        .separator = o_.separator,
+        .header = !o_.quiet,
+        .color = env.out.is_terminal(),
+        .quotes_formulas = !o_.separator.empty() && TRY(quotes_formulas(env))};
     if (!o_.quiet)
       for (const auto& input : inputs)
         render::write_damage(env.out, input->losses(), input->path());

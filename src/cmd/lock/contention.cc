@@ -1,5 +1,6 @@
 // lock contention: who waited for locks, and for how long.
 #include "cmd/lock/contention.h"
+#include "base/csv.h"
 #include "base/output_file.h"
 #include "base/text.h"
 #include "cli/refused_options.h"
@@ -112,6 +113,7 @@ With --futex the waits are those of programs for their own locks and conditions,
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(check(arguments));
     LockTableStyle style = TRY(options_.style());
+    style.quotes_formulas = TRY(quotes_formulas(env));
     const LockColumn* key = TRY(choose_lock_key(options_.key, contention_columns()));
     show_lock_key(style.columns, key);
     if (options_.futex)

@@ -1,5 +1,6 @@
 // `report`: where the time of a recording went, as tables with call graphs.
 #include "cmd/report/report.h"
+#include "base/csv.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cmd/options/listing_flags.h"
@@ -241,10 +242,12 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
       env.out.print("#\n# Total Lost Samples: {}\n#\n", session.counts().lost.samples);
       report::write_gaps(env.out, session);
     }
+    bool quotes = !o_.separator.empty() && TRY(quotes_formulas(env));
     render::TableTextOptions text{
         .separator = o_.separator,
         .header = !o_.quiet,
-        .color = o_.color == "always" || (o_.color == "auto" && env.out.is_terminal())};
+        .color = o_.color == "always" || (o_.color == "auto" && env.out.is_terminal()),
+        .quotes_formulas = quotes};
     for (const std::unique_ptr<EventReport>& table : reports) {
       if (!o_.quiet) report::write_heading(env.out, *table, o_, plan);
       if (o_.total_cycles && !o_.quiet) report::write_counter_legend(env.out, session);

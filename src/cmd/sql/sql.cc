@@ -1,6 +1,7 @@
 // `sql`: questions to a recording in SQL, one or at a prompt.
 #include "sql/database.h"
 
+#include "base/csv.h"
 #include "base/output_file.h"
 #include "cli/command.h"
 #include "cmd/options/guest_flags.h"
@@ -47,7 +48,8 @@ Tables: samples, stacks (a row per frame), frames, threads, mappings, objects, e
     Session session = TRY(Session::open(path, session_, env));
     sql::Database database = TRY(sql::Database::open(session));
     OutputFile output = TRY(OutputFile::open(output_, env));
-    std::unique_ptr<sql::ResultWriter> writer = sql::make_result_writer(format, output.sink());
+    std::unique_ptr<sql::ResultWriter> writer =
+        sql::make_result_writer(format, output.sink(), TRY(quotes_formulas(env)));
     if (arguments.empty()) {
       TRY(sql::read_statements(env, database, output.sink(), *writer));
     } else {

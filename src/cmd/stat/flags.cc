@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/csv.h"
 #include "base/text.h"
 #include "capture/control/control_channel.h"
 #include "capture/control/delay_schedule.h"
@@ -222,6 +223,7 @@ Result<StatOptions> StatFlags::finalize(Env& env, const Arguments& arguments, bo
   options_.count.interval_count = interval_count_.value_or(0);
   options_.count.timeout_ms = timeout_ms_.value_or(0);
   if (options_.separator == "\\t") options_.separator = "\t";
+  options_.quotes_formulas = TRY(quotes_formulas(env));
   if (big_num_) options_.big_num = *big_num_;
   TRY(finalize_comparison(recording));
   TRY(refuse_conflicts(env, recording));

@@ -1,5 +1,6 @@
 #include "cmd/stat/report.h"
 
+#include "base/csv.h"
 #include "perfdata/read/recording.h"
 #include "stat/count_file_pages.h"
 #include "stat/output.h"
@@ -33,6 +34,7 @@ class StatReport final : public Command {
     if (!arguments.empty())
       return fail(ErrorCode::kUsage, "stat report takes no argument: '{}'", arguments[0]);
     if (options_.separator == "\\t") options_.separator = "\t";
+    options_.quotes_formulas = TRY(quotes_formulas(env));
     Recording recording = TRY(
         Recording::open(input_, OpenOptions{.force = force_, .stdin_fd = env.in_fd}, env.losses));
     StatOutput output = TRY(StatOutput::open(options_, env, false));
