@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "abi/syscalls.h"
+#include "sql/only_asks.h"
 #include "sql/recording_tables.h"
 #include "sql/sqlite_library.h"
 #include "sql/tracepoint_table.h"
@@ -18,7 +19,10 @@ struct Database::State {
       : library(functions), session(recorded), formats(recorded.recording()), texts(recorded) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
-  ~State() { library.close(connection); }
+  ~State() {
+    only_asks.reset();
+    library.close(connection);
+  }
 
   const SqliteLibrary& library;
   const Session& session;
@@ -27,6 +31,8 @@ struct Database::State {
   std::vector<std::unique_ptr<RowSource>> tables;
   std::vector<View> views;
   sqlite3* connection = nullptr;
+  int64_t memory_bytes = query_memory_bytes();
+  std::optional<OnlyAsks> only_asks;
 };
 
 namespace {
@@ -111,8 +117,8 @@ Result<Database> Database::open(const Session& session) {
   };
   if (library.open(":memory:", &state->connection) != SQLITE_OK) return refused();
   if (library.create_function(state->connection, "syscall_name", 1,
-                              SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr, syscall_name, nullptr,
-                              nullptr) != SQLITE_OK)
+                              SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nullptr,
+                              syscall_name, nullptr, nullptr) != SQLITE_OK)
     return refused();
   state->tables = recording_tables(state->texts);
   for (auto& table : tracepoint_tables(session, state->formats))
@@ -125,6 +131,7 @@ Result<Database> Database::open(const Session& session) {
                      fmt::format("CREATE VIEW {} AS {}", view.name, view.query).c_str(), nullptr,
                      nullptr, nullptr) != SQLITE_OK)
       return refused();
+  state->only_asks.emplace(library, state->connection, state->memory_bytes);
   return Database(std::move(state));
 }
 
@@ -135,10 +142,26 @@ Result<> Database::run(const std::string& statements, ResultWriter& writer) {
     Statement statement(library, state_->connection, text);
     bool is_done = statement.is_good() &&
                    (statement.get() == nullptr || write_rows(library, statement.get(), writer));
-    if (!is_done) return fail(ErrorCode::kFailed, "{}", library.errmsg(state_->connection));
+    if (!is_done) return why_it_failed();
     text = statement.rest();
   }
   return {};
+}
+
+/// Of the statement that has just failed.
+std::unexpected<Error> Database::why_it_failed() {
+  const SqliteLibrary& library = state_->library;
+  if (std::string refused = state_->only_asks->take_refused(); !refused.empty())
+    return fail(ErrorCode::kUsage,
+                "{} is refused: a recording is only asked, nothing is changed and no file opened; "
+                "use SELECT, and WITH for what it needs several times",
+                refused);
+  if ((library.errcode(state_->connection) & 0xff) == SQLITE_NOMEM)
+    return fail(
+        ErrorCode::kFailed,
+        "the query needs too much memory (the limit is {} MiB): ask for fewer rows or columns",
+        state_->memory_bytes >> 20);
+  return fail(ErrorCode::kFailed, "{}", library.errmsg(state_->connection));
 }
 
 bool Database::is_complete(const std::string& text) const {

@@ -31,8 +31,8 @@ class Database {
   Database(Database&&) noexcept;
   ~Database();
 
-  /// Runs statements, one after the other; each that has columns is one result. kUsage, with
-  /// SQLite's reason, if one is wrong.
+  /// Runs statements, one after the other; each that has columns is one result. Fails with SQLite's
+  /// reason if one is wrong, and if one does not only ask (only_asks.h).
   Result<> run(const std::string& statements, ResultWriter& writer);
   /// Whether the text is a whole statement: it ends in a semicolon.
   [[nodiscard]] bool is_complete(const std::string& text) const;
@@ -45,6 +45,7 @@ class Database {
  private:
   struct State;
   explicit Database(std::unique_ptr<State> state);
+  std::unexpected<Error> why_it_failed();
   std::unique_ptr<State> state_;
 };
 

@@ -30,8 +30,10 @@ Result<const SqliteLibrary*> SqliteLibrary::load() {
   static bool is_complete = false;
   static const SqliteLibrary library = open_library(is_complete);
   if (!is_complete)
-    return fail(ErrorCode::kUnsupported, "{} was not found: install SQLite (Debian: libsqlite3-0)",
-                kLibraryFile);
+    return fail(
+        ErrorCode::kUnsupported,
+        "{} was not found, or is older than SQLite 3.31: install SQLite (Debian: libsqlite3-0)",
+        kLibraryFile);
   return &library;
 }
 
