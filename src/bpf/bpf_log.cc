@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "base/seccomp.h"
+#include "base/process/seccomp.h"
 #include "base/text.h"
 
 namespace sonde {

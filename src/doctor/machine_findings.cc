@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "base/file.h"
-#include "base/seccomp.h"
+#include "base/process/seccomp.h"
 #include "base/text.h"
 #include "elf/build_id.h"
 #include "symbol/debuginfod.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/end_guard.h"
+#include "base/process/end_guard.h"
 #include "base/error.h"
 #include "ftrace/trace_directory.h"
 #include "ftrace/trace_settings.h"

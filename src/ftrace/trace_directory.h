@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/end_guard.h"
+#include "base/process/end_guard.h"
 #include "base/error.h"
 
 namespace sonde {

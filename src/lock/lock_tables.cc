@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/csv.h"
+#include "base/printing/csv.h"
 
 namespace sonde {
 namespace {

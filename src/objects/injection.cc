@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/file.h"
-#include "base/own_command_line.h"
+#include "base/process/own_command_line.h"
 #include "base/text.h"
 #include "objects/converted_chains.h"
 #include "objects/guest_files.h"

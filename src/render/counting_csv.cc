@@ -4,7 +4,7 @@
 //   running-time running-percent metric metric-unit
 //
 // Further metrics of an event are lines with all fields before the metric empty.
-#include "base/csv.h"
+#include "base/printing/csv.h"
 #include "render/counting_parts.h"
 
 namespace sonde::render {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <memory>
 
-#include "base/csv.h"
+#include "base/printing/csv.h"
 #include "base/parallel.h"
 #include "base/printing/printable.h"
 #include "render/call_tree_text.h"

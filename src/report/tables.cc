@@ -7,7 +7,7 @@
 #include <numeric>
 #include <span>
 
-#include "base/regex.h"
+#include "base/bounds/regex.h"
 #include "base/text.h"
 #include "datatype/session_types.h"
 #include "replay/fields/parallelism.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/csv.h"
+#include "base/printing/csv.h"
 #include "base/utf8.h"
 
 namespace sonde::sql {

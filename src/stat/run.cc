@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "analysis/counts/count_series.h"
-#include "base/own_command_line.h"
+#include "base/process/own_command_line.h"
 #include "base/text.h"
 #include "capture/counters/count_recorder.h"
 #include "capture/counters/count_run.h"

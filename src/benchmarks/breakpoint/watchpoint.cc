@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/seccomp.h"
+#include "base/process/seccomp.h"
 
 namespace sonde {
 

@@ -8,7 +8,7 @@
 
 #include "base/expansion_allowance.h"
 #include "base/file.h"
-#include "base/seccomp.h"
+#include "base/process/seccomp.h"
 #include "base/text.h"
 #include "capture/opening/open_error.h"
 #include "event/pmu/attr_text.h"

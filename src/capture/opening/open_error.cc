@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/file.h"
-#include "base/seccomp.h"
+#include "base/process/seccomp.h"
 #include "base/text.h"
 #include "event/pmu/pmu.h"
 

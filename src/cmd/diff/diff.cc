@@ -1,5 +1,5 @@
 // `diff`: the rows of two or more recordings side by side.
-#include "base/csv.h"
+#include "base/printing/csv.h"
 #include "cli/command.h"
 #include "cmd/diff/flags.h"
 #include "cmd/options/profile_flags.h"

@@ -1,6 +1,6 @@
 // lock contention: who waited for locks, and for how long.
 #include "cmd/lock/contention.h"
-#include "base/csv.h"
+#include "base/printing/csv.h"
 #include "base/output_file.h"
 #include "base/text.h"
 #include "cli/refused_options.h"

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "base/own_command_line.h"
+#include "base/process/own_command_line.h"
 #include "bpf/filters/shared_filter.h"
 #include "capture/opening/target.h"
 #include "capture/recorders/record_output.h"

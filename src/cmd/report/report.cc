@@ -1,6 +1,6 @@
 // `report`: where the time of a recording went, as tables with call graphs.
 #include "cmd/report/report.h"
-#include "base/csv.h"
+#include "base/printing/csv.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cmd/options/listing_flags.h"

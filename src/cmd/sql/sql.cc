@@ -1,7 +1,7 @@
 // `sql`: questions to a recording in SQL, one or at a prompt.
 #include "sql/database.h"
 
-#include "base/csv.h"
+#include "base/printing/csv.h"
 #include "base/output_file.h"
 #include "cli/command.h"
 #include "cmd/options/guest_flags.h"

@@ -7,7 +7,7 @@
 
 #include "analysis/counts/metric_groups.h"
 #include "analysis/counts/vendor_metrics.h"
-#include "base/regex.h"
+#include "base/bounds/regex.h"
 #include "base/text.h"
 #include "capture/synthesis/synthesis_cgroup.h"
 #include "cmd/stat/flags.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/csv.h"
+#include "base/printing/csv.h"
 #include "base/text.h"
 #include "capture/control/control_channel.h"
 #include "capture/control/delay_schedule.h"

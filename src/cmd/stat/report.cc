@@ -1,6 +1,6 @@
 #include "cmd/stat/report.h"
 
-#include "base/csv.h"
+#include "base/printing/csv.h"
 #include "perfdata/read/recording.h"
 #include "stat/count_file_pages.h"
 #include "stat/output.h"

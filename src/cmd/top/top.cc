@@ -1,7 +1,7 @@
 // `top`: where time is spent right now, on a screen that is redrawn every few seconds.
 #include <oneapi/tbb/global_control.h>
 
-#include "base/own_command_line.h"
+#include "base/process/own_command_line.h"
 #include "cli/command.h"
 #include "cmd/options/listing_flags.h"
 #include "cmd/options/profile_flags.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/regex.h"
+#include "base/bounds/regex.h"
 #include "base/text.h"
 
 namespace sonde {

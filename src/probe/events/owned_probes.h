@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/end_guard.h"
+#include "base/process/end_guard.h"
 #include "base/error.h"
 #include "event/print_fmt/tracefs.h"
 #include "probe/probe_definition.h"

@@ -2,7 +2,7 @@
 #include <map>
 #include <optional>
 
-#include "base/regex.h"
+#include "base/bounds/regex.h"
 #include "profile/keys/key_tools.h"
 
 namespace sonde {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/regex.h"
+#include "base/bounds/regex.h"
 
 namespace sonde::tui {
 
