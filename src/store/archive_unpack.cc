@@ -1,6 +1,8 @@
 #include "store/archive_unpack.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -14,14 +16,38 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kLinkDirectory = ".build-id/";
+constexpr std::string_view kLinkDirectory = ".build-id";
 
-/// Whether a name stays below the directory in which it is looked up.
-bool stays_inside(std::string_view name) {
-  if (name.empty() || name.starts_with('/')) return false;
+/// Whether a name leads from part to part, down from the directory in which it is looked up: what
+/// it is compared with is then what it means.
+bool is_plain(std::string_view name) {
   for (std::string_view part : split(name, '/'))
-    if (part == "..") return false;
+    if (part.empty() || part == "." || part == "..") return false;
   return true;
+}
+
+bool is_link_name(std::string_view name) {
+  return name.substr(0, name.find('/')) == kLinkDirectory;
+}
+
+/// "abcdef" of ".build-id/ab/cdef"; empty for any other name. A link elsewhere could be part of
+/// another's path, and its target is relative to its own place.
+std::string build_id_of_link(std::string_view name) {
+  std::vector<std::string_view> parts = split(name, '/');
+  if (parts.size() != 3 || parts[0] != kLinkDirectory || parts[1].size() != 2) return {};
+  std::string id = fmt::format("{}{}", parts[1], parts[2]);
+  bool is_hex =
+      std::ranges::all_of(id, [](char c) { return is_ascii_digit(c) || (c >= 'a' && c <= 'f'); });
+  return is_hex && id.size() > 2 ? id : std::string();
+}
+
+/// Whether a link leads to a directory that the cache has for this build id, and no other's.
+bool leads_to_object(std::string_view target, std::string_view build_id) {
+  constexpr std::string_view kUp = "../../";
+  if (!target.starts_with(kUp)) return false;
+  target.remove_prefix(kUp.size());
+  return is_plain(target) && !is_link_name(target) &&
+         target.ends_with(fmt::format("/{}", build_id));
 }
 
 std::string_view without_dot(std::string_view name) {
@@ -37,7 +63,7 @@ class Unpacker {
     bool of_bundle = name == "perf.data" || name.starts_with("files/");
     if (member.type == TarType::kDirectory || of_bundle) return {};
     bool is_link = member.type == TarType::kLink;
-    if (!stays_inside(name) || name.starts_with(kLinkDirectory) != is_link) return refuse();
+    if (!is_plain(name) || is_link_name(name) != is_link) return refuse();
     return is_link ? link(name, member.target) : file(name, member.content);
   }
   [[nodiscard]] UnpackSummary summary() const { return summary_; }
@@ -66,8 +92,8 @@ class Unpacker {
 
   /// ".build-id/ab/cdef" to "../../usr/bin/x/abcdef".
   Result<> link(const std::string& name, const std::string& target) {
-    constexpr std::string_view kUp = "../../";
-    if (!target.starts_with(kUp) || !stays_inside(target.substr(kUp.size()))) return refuse();
+    std::string build_id = build_id_of_link(name);
+    if (build_id.empty() || !leads_to_object(target, build_id)) return refuse();
     ++summary_.objects;
     fs::path path = fs::path(directory_) / name;
     std::error_code error;

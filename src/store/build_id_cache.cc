@@ -27,9 +27,10 @@ std::string as_bytes_of_hex(std::string_view hex) {
 }
 
 /// The directory, relative to the cache's, for objects of a path. Empty if the path climbs out of
-/// it.
+/// it, or leads to where the links are: there it would be found under another's build id.
 std::string place_of(std::string_view path) {
-  while (path.starts_with('/')) path.remove_prefix(1);
+  while (path.starts_with('/') || path.starts_with("./")) path.remove_prefix(1);
+  if (path.substr(0, path.find('/')) == kLinks) return {};
   for (std::string_view part : split(path, '/'))
     if (part == "..") return {};
   return std::string(path);

@@ -105,6 +105,9 @@ TEST_F(BuildIdCacheTest, ALostCopyIsMadeAgain) {
 
 TEST_F(BuildIdCacheTest, PathsThatClimbOutAreRefused) {
   EXPECT_FALSE(cache_.add({.path = "/../../etc/x", .build_id = kId, .file = put("a", kId)}));
+  // Where it would be found as the object of build id abcdef01….
+  for (const char* path : {"/.build-id/ab", "/./.build-id/ab", ".//.build-id"})
+    EXPECT_FALSE(cache_.add({.path = path, .build_id = kId, .file = put("a", kId)})) << path;
   EXPECT_FALSE(cache_.add({.path = "/x", .build_id = "\x01", .file = put("a", kId)}));
   EXPECT_FALSE(BuildIdCache("").add({.path = "/x", .build_id = kId, .file = put("a", kId)}));
   fs::create_directories(root_ + "/cache/.build-id/ab");

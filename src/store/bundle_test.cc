@@ -120,12 +120,26 @@ TEST_F(BundleTest, NothingIsUnpackedOutsideTheCache) {
   add({.name = "usr", .type = TarType::kLink, .target = "/etc"});
   add({.name = ".build-id/ab/cd", .type = TarType::kLink, .target = "../../../etc"});
   add({.name = ".build-id/ab/cd", .type = TarType::kLink, .target = "/etc"});
+  // Links that lead out from where they are, and names by which those are gone through.
+  add({.name = ".build-id/up", .type = TarType::kLink, .target = "../../outside"});
+  add({.name = "././.build-id/up/evil", .size = 3});
+  add({.name = ".build-id//up/evil", .size = 3});
+  add({.name = "usr/./x", .size = 3});
+  add({.name = ".build-id/up/evil", .type = TarType::kLink, .target = "../../x/upevil"});
+  add({.name = ".build-id/ab/cd", .type = TarType::kLink, .target = "../../.build-id/abcd"});
+  add({.name = ".build-id/a/bcd", .type = TarType::kLink, .target = "../../x/abcd"});
+  add({.name = ".build-id/ab/cd/ef", .type = TarType::kLink, .target = "../../x/abcdef"});
+  // Of another object, or all of them: removing this one would remove those.
+  add({.name = ".build-id/ab/cd", .type = TarType::kLink, .target = "../../usr"});
+  add({.name = ".build-id/ab/cd", .type = TarType::kLink, .target = "../../usr/bin/x/abce"});
   std::string path = root_ + "/tar";
   std::ofstream(path, std::ios::binary) << as_text(tar.view());
+  fs::create_directories(root_ + "/deep/outside");
   auto done = unpack_archive(path, root_ + "/deep/cache");
   ASSERT_TRUE(done) << done.error().message;
-  EXPECT_EQ(done->refused, 7U);
-  EXPECT_FALSE(fs::exists(root_ + "/deep"));
+  EXPECT_EQ(done->refused, 17U);
+  EXPECT_FALSE(fs::exists(root_ + "/deep/cache"));
+  EXPECT_TRUE(fs::is_empty(root_ + "/deep/outside"));
   EXPECT_FALSE(unpack_archive(root_ + "/nothing", root_));
   std::ofstream(path, std::ios::binary) << "no archive at all";
   EXPECT_FALSE(unpack_archive(path, root_));
