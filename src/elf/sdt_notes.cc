@@ -6,6 +6,9 @@ namespace sonde {
 namespace {
 
 constexpr uint32_t kSdtNoteType = 3;
+/// A virtual machine has a thousand. Each becomes a line with the object's path wherever probes are
+/// kept, so an object with a million would cost whoever samples it gigabytes.
+constexpr size_t kMaxNotes = size_t{1} << 16;
 
 /// Text up to its NUL, which is required.
 std::string_view take_text(ByteCursor& cursor) {
@@ -39,7 +42,7 @@ std::vector<SdtNote> sdt_notes(const ElfFile& file) {
     probe.name = take_text(cursor);
     probe.arguments = take_text(cursor);
     if (!probe.provider.empty() && !probe.name.empty()) found.push_back(probe);
-    return true;
+    return found.size() < kMaxNotes;
   });
   return found;
 }

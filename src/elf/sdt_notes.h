@@ -21,7 +21,7 @@ struct SdtNote {
 };
 
 /// All notes in file order. Addresses are corrected for prelinking: each note says where
-/// .stapsdt.base was when it was created. Damaged notes are left out.
+/// .stapsdt.base was when it was created. Damaged notes are left out, and those beyond 65,536.
 [[nodiscard]] std::vector<SdtNote> sdt_notes(const ElfFile& file);
 
 }  // namespace sonde

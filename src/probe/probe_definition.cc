@@ -2,7 +2,8 @@
 
 #include <elf.h>
 
-#include <algorithm>
+#include <string>
+#include <unordered_set>
 
 #include "base/foreign/plain_name.h"
 #include "base/text.h"
@@ -98,6 +99,8 @@ Error names_not_plain(std::string_view object, const std::vector<std::string>& n
 std::vector<SdtProbe> find_sdt_probes(const ElfFile& file, const std::string& path,
                                       std::string_view provider, std::string_view name) {
   std::vector<SdtProbe> found;
+  // A place may occur in several notes: the compiler duplicates code.
+  std::unordered_set<std::string> known;
   for (const SdtNote& note : sdt_notes(file)) {
     if (!glob_match(provider, note.provider) || !glob_match(name, note.name)) continue;
     std::optional<FileOffset> offset = file.segments().offset_of(note.location);
@@ -115,11 +118,9 @@ std::vector<SdtProbe> find_sdt_probes(const ElfFile& file, const std::string& pa
       else
         probe.not_fetched.emplace_back(operand);
     }
-    // A place may occur in several notes: the compiler duplicates code.
-    bool known = std::ranges::any_of(found, [&](const SdtProbe& other) {
-      return other.name == probe.name && other.place == probe.place;
-    });
-    if (!known) found.push_back(std::move(probe));
+    std::string key = fmt::format("{} {} {} {}", probe.name, probe.place.offset.value,
+                                  probe.place.semaphore.value, note.arguments);
+    if (known.insert(std::move(key)).second) found.push_back(std::move(probe));
   }
   return found;
 }

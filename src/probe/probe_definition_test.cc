@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <ctime>
+
 #include "elf/elf_builder.h"
 
 namespace sonde {
@@ -117,6 +119,17 @@ TEST(FindSdtProbes, GivesPlacesAndArguments) {
   EXPECT_EQ(all[1].place.semaphore.value, 0u);
   EXPECT_THAT(find_sdt_probes(file, "/bin/app", "app", "st?p"), SizeIs(1));
   EXPECT_THAT(find_sdt_probes(file, "/bin/app", "other", "*"), IsEmpty());
+}
+
+TEST(FindSdtProbes, AnObjectWithEndlessNotesCostsLittle) {
+  std::string notes;
+  constexpr int kNotes = 70'000;
+  for (int i = 0; i < kNotes; ++i) notes += sdt_note(0x1010, 0, fmt::format("n{}", i), "");
+  ElfFile file = object(std::move(notes));
+  auto begin = std::clock();
+  EXPECT_THAT(find_sdt_probes(file, "/bin/app", "*", "*"), SizeIs(65'536));
+  // Each compared with all others: tens of seconds.
+  EXPECT_LT(std::clock() - begin, 5 * CLOCKS_PER_SEC);
 }
 
 }  // namespace
