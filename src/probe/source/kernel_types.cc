@@ -11,6 +11,8 @@ namespace {
 
 constexpr int kMaxBtfHops = 64;
 constexpr int kMaxBtfDepth = 16;
+/// Of a record with all that is within it. Records that have each other as members have no end.
+constexpr size_t kMaxBtfMembers = size_t{1} << 16;
 
 /// libbpf writes what it thinks of its input to standard error, unless told otherwise.
 class QuietLibbpf {
@@ -54,17 +56,18 @@ struct Found {
   uint32_t bits = 0;
 };
 
-std::optional<Found> find_within(const btf* types, uint32_t id, std::string_view name, int depth) {
+std::optional<Found> find_within(const btf* types, uint32_t id, std::string_view name, int depth,
+                                 size_t& seen) {
   const btf_type* record = btf__type_by_id(types, resolve(types, id, true));
   if (record == nullptr || !btf_is_composite(record) || depth > kMaxBtfDepth) return std::nullopt;
   const btf_member* members = btf_members(record);
-  for (uint16_t i = 0; i < btf_vlen(record); ++i) {
+  for (uint16_t i = 0; i < btf_vlen(record) && seen < kMaxBtfMembers; ++i, ++seen) {
     std::string_view own = name_at(types, members[i].name_off);
     uint64_t bit = btf_member_bit_offset(record, i);
     if (own == name && !own.empty())
       return Found{members[i].type, bit, btf_member_bitfield_size(record, i)};
     if (!own.empty()) continue;
-    if (auto inner = find_within(types, members[i].type, name, depth + 1)) {
+    if (auto inner = find_within(types, members[i].type, name, depth + 1, seen)) {
       inner->first_bit += bit;
       return inner;
     }
@@ -190,7 +193,8 @@ uint64_t KernelTypes::size(ValueType type) const {
 }
 
 std::optional<ValueMember> KernelTypes::member(ValueType record, std::string_view name) const {
-  auto found = find_within(types_.get(), static_cast<uint32_t>(record.number), name, 0);
+  size_t seen = 0;
+  auto found = find_within(types_.get(), static_cast<uint32_t>(record.number), name, 0, seen);
   if (!found) return std::nullopt;
   return ValueMember{of(found->type), found->first_bit / 8, found->bits, found->first_bit};
 }

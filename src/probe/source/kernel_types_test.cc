@@ -71,6 +71,25 @@ TEST(KernelTypes, FindsParametersAndMembers) {
   EXPECT_FALSE(types->function("receive"));
 }
 
+/// Nobody checks whether a record is within itself; looked through level by level, it has 8^16
+/// members.
+TEST(KernelTypes, ARecordWithinItselfHasAnEnd) {
+  btf* made = btf__new_empty();
+  int record = btf__add_struct(made, "r", 64);
+  for (uint32_t i = 0; i < 8; ++i) btf__add_field(made, nullptr, record, i * 64, 0);
+  int prototype = btf__add_func_proto(made, 0);
+  btf__add_func_param(made, "r", record);
+  btf__add_func(made, "f", BTF_FUNC_GLOBAL, prototype);
+  uint32_t length = 0;
+  const void* raw = btf__raw_data(made, &length);
+  auto types = KernelTypes::parse({static_cast<const std::byte*>(raw), length});
+  ASSERT_TRUE(types);
+  auto function = (*types)->function("f");
+  ASSERT_TRUE(function);
+  EXPECT_FALSE((*types)->member(function->parameters[0].type, "nothing"));
+  btf__free(made);
+}
+
 /// Whatever is cut off or changed, questions end without a crash.
 TEST(KernelTypes, SurvivesDamage) {
   std::vector<std::byte> bytes = small_btf();
