@@ -15,6 +15,9 @@ std::string lowered(std::string_view text) {
   return result;
 }
 
+/// Every setting is compared with all others.
+constexpr size_t kMaxSettings = 4096;
+
 /// Lower case except for the subsection, which is between the first and the last dot.
 std::string canonical(std::string_view name) {
   size_t first = name.find('.'), last = name.rfind('.');
@@ -50,10 +53,12 @@ class Reader {
     std::string_view inside = trim(text_.substr(at_ + 1, end - at_ - 1));
     size_t quote = inside.find('"');
     section_ = lowered(trim(inside.substr(0, quote)));
-    if (section_.empty()) return bad();
+    if (section_.empty() || section_.front() == '.' ||
+        !std::ranges::all_of(section_, is_in_section))
+      return bad();
     if (quote != std::string_view::npos) {
       std::string_view sub = inside.substr(quote);
-      if (sub.size() < 2 || sub.back() != '"') return bad();
+      if (sub.size() < 2 || sub.back() != '"' || std::ranges::any_of(sub, is_control)) return bad();
       section_ += '.';
       section_ += sub.substr(1, sub.size() - 2);
     }
@@ -75,6 +80,9 @@ class Reader {
       return bad();
     }
     config_.set(section_ + "." + std::string(key), value);
+    if (config_.entries().size() > kMaxSettings)
+      return fail(ErrorCode::kFailed, "{}:{}: more than {} settings: leave some out", file_, line_,
+                  kMaxSettings);
     return {};
   }
 
@@ -131,6 +139,9 @@ class Reader {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_';
   }
 
+  static bool is_in_section(char c) { return is_key(c) || c == '.'; }
+  static bool is_control(char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }
+
   void skip_blanks() {
     for (; at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])); ++at_)
       if (text_[at_] == '\n') ++line_;
@@ -151,8 +162,10 @@ class Reader {
 };
 
 std::string quoted_if_needed(std::string_view value) {
-  if (value.find_first_of("#;\"\\\n\t") == std::string_view::npos && trim(value) == value)
-    return std::string(value);
+  bool is_plain = std::ranges::none_of(value, [](unsigned char c) {
+    return c == '#' || c == ';' || c == '"' || c == '\\' || (std::isspace(c) != 0 && c != ' ');
+  });
+  if (is_plain && trim(value) == value) return std::string(value);
   std::string text = "\"";
   for (char c : value) {
     if (c == '"' || c == '\\') text += '\\';

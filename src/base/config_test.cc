@@ -37,6 +37,24 @@ TEST(Config, ReadsQuotesEscapesAndContinuedLines) {
   EXPECT_EQ(config.get("a.bare"), "true");
 }
 
+TEST(Config, WhatIsReadIsWrittenSoThatItReadsTheSame) {
+  for (std::string_view value :
+       {"a\rb", "a\vb", " a ", "a  b", "a\tb", "", "a\"b\\c", "#x", "\b"}) {
+    Config config;
+    config.set("a.x", value);
+    EXPECT_EQ(parsed(config.to_text()).get("a.x"), value);
+  }
+  for (std::string_view section :
+       {"[ \"x\"]", "[.a]", "[a b]", "[a=b]", "[a \"\x1b[2J\"]", "[a\t.b]"})
+    EXPECT_NE(error_of(fmt::format("{}\nx = 1\n", section)), "") << section;
+}
+
+TEST(Config, AFileOfEndlessSettingsIsRefused) {
+  std::string text = "[a]\n";
+  for (int i = 0; i < 5000; ++i) text += fmt::format("x{}=1\n", i);
+  EXPECT_EQ(error_of(text), "perfconfig:4098: more than 4096 settings: leave some out");
+}
+
 TEST(Config, SubsectionsKeepTheirCase) {
   Config config = parsed("[Session \"Big One\"]\nrun = -a\n");
   EXPECT_EQ(config.get("session.Big One.run"), "-a");

@@ -66,7 +66,15 @@ Settings are read from /etc/perfconfig and then from ~/.perfconfig, which takes 
       return fail(ErrorCode::kFailed, "The config variable does not contain a value: {}", name);
     std::string path = file(env);
     Config changed = TRY(read(path));
-    changed.set(name, word.substr(equals + 1));
+    std::string_view value = word.substr(equals + 1);
+    changed.set(name, value);
+    // Whatever could not be read again would end every later command.
+    Config again;
+    if (!again.parse(changed.to_text(), path) || again.get(name) != value)
+      return fail(ErrorCode::kFailed,
+                  "The config variable cannot be kept in a file: {}: a section's name has letters, "
+                  "digits, '-' and '_', and a variable's has, too",
+                  name);
     return write(path, "# this file is auto-generated.\n" + changed.to_text());
   }
 
