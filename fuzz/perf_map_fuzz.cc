@@ -1,15 +1,18 @@
 // Untrusted perf maps (any process may write /tmp/perf-PID.map): whatever they say, the resulting
-// ranges are disjoint.
+// ranges are disjoint, and they cost memory and time in proportion to the file.
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
+#include "fuzz/allowance.h"
 #include "fuzz/fuzz_target.h"
 #include "symbol/perf_map.h"
 
 FUZZ_TARGET(perf_map)(const uint8_t* data, size_t size) {
   using namespace sonde;
-  PerfMap map = PerfMap::parse(std::string(reinterpret_cast<const char*>(data), size));
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  PerfMap map;
+  spend(size, {}, [&] { map = PerfMap::parse(std::string(text)); });
   uint64_t reached = 0;
   for (const Symbol& symbol : map.table.symbols()) {
     if (symbol.end < symbol.start || symbol.name().empty()) __builtin_trap();

@@ -1,6 +1,6 @@
 #include "symbol/generated_name.h"
 
-#include <cstring>
+#include <algorithm>
 #include <string_view>
 
 namespace sonde {
@@ -9,30 +9,37 @@ namespace {
 constexpr std::string_view kMark = "/0x";
 constexpr size_t kFewestDigits = 8;
 
-/// Whether the text before the address is a lambda class rather than some file's path.
-bool names_lambda(std::string_view before) {
-  size_t start = before.find_last_of(" (,;[");
-  std::string_view word = start == std::string_view::npos ? before : before.substr(start + 1);
-  return word.find("Lambda") != std::string_view::npos;
-}
+constexpr std::string_view kLambda = "Lambda";
+constexpr std::string_view kBeforeWord = " (,;[";
+constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 }  // namespace
 
 size_t make_generated_name_readable(char* name, size_t size) {
-  for (size_t at = 0;;) {
-    std::string_view text(name, size);
-    at = text.find(kMark, at);
-    if (at == std::string_view::npos) return size;
-    size_t digits = at + kMark.size();
-    size_t end = text.find_first_not_of("0123456789abcdef", digits);
-    if (end == std::string_view::npos) end = size;
-    if (end - digits < kFewestDigits || !names_lambda(text.substr(0, at))) {
-      at = digits;
-      continue;
+  std::string_view text(name, size);
+  // Most names have none. What is behind it is copied to the front, once: a name may be as long as
+  // its file.
+  size_t at = std::min(text.find(kMark), size), kept = at;
+  if (at == size) return size;
+  std::string_view before = text.substr(0, at);
+  size_t word = before.find_last_of(kBeforeWord) + 1;
+  // Whether the word so far is a lambda class rather than some file's path.
+  bool names_lambda = before.find(kLambda, word) != std::string_view::npos;
+  while (at < size) {
+    if (names_lambda && text.substr(at).starts_with(kMark)) {
+      size_t digits = at + kMark.size();
+      size_t end = std::min(text.find_first_not_of(kHexDigits, digits), size);
+      if (end - digits >= kFewestDigits) {
+        at = end;
+        continue;
+      }
     }
-    std::memmove(name + at, name + end, size - end);
-    size -= end - at;
+    char next = name[at++];
+    name[kept++] = next;
+    if (kBeforeWord.find(next) != std::string_view::npos) names_lambda = false;
+    names_lambda |= std::string_view(name, kept).ends_with(kLambda);
   }
+  return kept;
 }
 
 }  // namespace sonde

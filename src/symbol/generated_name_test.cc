@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <string>
 
 namespace sonde {
@@ -26,6 +27,18 @@ TEST(GeneratedName, OtherNamesStay) {
        {"", "Interpreter", "JS:~load file:///srv/0x0000000840066840.js:1:1", "Lambda/0x12",
         "py::Lambda:/srv/app.py", "Lambda x /srv/0x0000000840066840"})
     EXPECT_EQ(readable(name), name);
+}
+
+TEST(GeneratedName, AnEndlessNameCostsItsLength) {
+  std::string name, shorter;
+  for (int i = 0; i < 300'000; ++i) {
+    name += "Lambda/0x00000000";
+    shorter += "Lambda";
+  }
+  auto begin = std::clock();
+  EXPECT_EQ(readable(std::move(name)), shorter);
+  // Moving the rest at each address: minutes.
+  EXPECT_LT(std::clock() - begin, 5 * CLOCKS_PER_SEC);
 }
 
 }  // namespace

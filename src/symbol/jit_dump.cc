@@ -184,6 +184,9 @@ class JitDumpParser {
       if (!good) dump_.lines_.resize(code.first_line);
     }
     code.line_count = dump_.lines_.size() - code.first_line;
+    auto own = std::span(dump_.lines_).subspan(code.first_line);
+    if (!std::ranges::is_sorted(own, {}, &JitDump::Line::address))
+      std::ranges::stable_sort(own, {}, &JitDump::Line::address);
     return good;
   }
 

@@ -80,7 +80,7 @@ class JitDump {
   [[nodiscard]] const Header& header() const { return header_; }
   [[nodiscard]] const std::vector<Code>& codes() const { return codes_; }
   [[nodiscard]] Bytes bytes_of(const Code& code) const;
-  /// In the order of the dump.
+  /// By address; of lines at the same one, in the order of the dump.
   [[nodiscard]] std::span<const Line> lines_of(const Code& code) const {
     return std::span(lines_).subspan(code.first_line, code.line_count);
   }

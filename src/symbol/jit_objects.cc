@@ -33,11 +33,9 @@ const JitDump::Line* JitObject::nearest_line(uint64_t offset) const {
   const JitDump::Code* code = code_at(offset);
   if (code == nullptr) return nullptr;
   uint64_t address = code->address + (offset - code->offset);
-  const JitDump::Line* nearest = nullptr;
-  for (const JitDump::Line& line : dump_.lines_of(*code))
-    if (line.address <= address && (nearest == nullptr || line.address >= nearest->address))
-      nearest = &line;
-  return nearest;
+  auto lines = dump_.lines_of(*code);
+  auto above = std::ranges::upper_bound(lines, address, {}, &JitDump::Line::address);
+  return above == lines.begin() ? nullptr : &*std::prev(above);
 }
 
 std::optional<SourceLine> JitObject::line_at(uint64_t offset) const {
