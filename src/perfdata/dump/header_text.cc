@@ -234,7 +234,10 @@ class HeaderWriter {
     }
   }
 
+  // A feature that is present may be damaged, and then is not known.
+
   void write_cpu_topology() {
+    if (!features_.cpu_topology) return;
     const CpuTopology& topology = *features_.cpu_topology;
     for (const std::string& cpus : topology.core_siblings)
       out_.print("# sibling sockets : {}\n", cpus);
@@ -304,6 +307,7 @@ class HeaderWriter {
   }
 
   void write_memory() {
+    if (!features_.mem_topology) return;
     const MemTopology& memory = *features_.mem_topology;
     out_.print("# memory nodes (nr {}, block size 0x{:x}):\n", memory.nodes.size(),
                memory.block_size);
