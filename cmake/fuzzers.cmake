@@ -18,8 +18,8 @@ if(SONDE_FUZZ STREQUAL "explore")
     add_dependencies(fuzzers ${name})
   endforeach()
 elseif(SONDE_FUZZ STREQUAL "replay")
-  # Mutations of each corpus. Targets that build whole machines, or open a recording several times, get fewer.
-  set(slow_targets etm kmem lock pipe sched script_text tapped trace tracepoints)
+  # Mutations of each corpus. Targets that build whole machines, make files, or open a recording several times, get fewer.
+  set(slow_targets archive etm kmem lock pipe probe_plan sched script_text trace tracepoints)
   set(declared "")
   set(listed "")
   foreach(source IN LISTS fuzz_sources)
