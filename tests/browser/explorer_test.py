@@ -11,6 +11,7 @@ import sys
 import unittest
 from pathlib import Path
 
+import debug_registers
 import browser
 from tracepoints import SchedulerRecording
 
@@ -405,6 +406,7 @@ class ExplorerTest(browser.BrowserTest):
     # Instruction traces.
 
     @unittest.skipUnless(platform.machine() == "x86_64" and shutil.which("gcc"), "needs x86-64 and gcc")
+    @debug_registers.needed
     def test_calls_of_a_trace(self):
         program = Path(__file__).resolve().parent.parent / "programs" / "calls.c"
         subprocess.run(["gcc", "-O1", "-o", "calls", program], cwd=self.directory, check=True)

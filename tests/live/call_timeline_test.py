@@ -11,6 +11,7 @@ import sys
 import unittest
 from pathlib import Path
 
+import debug_registers
 from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
@@ -29,6 +30,7 @@ def entered_and_left(calls, functions):
     return log + ["< " + name for name in reversed(running)]
 
 
+@debug_registers.needed
 class CallTimelineTest(OwnDirectoryTest):
     def sonde(self, *words):
         done = subprocess.run([SONDE, *words], cwd=self.path, capture_output=True, text=True, timeout=300)

@@ -12,6 +12,7 @@ import time
 import unittest
 from pathlib import Path
 
+import debug_registers
 from probe_events import USDT_NOTE
 
 SONDE = os.environ["SONDE"]
@@ -213,6 +214,7 @@ class EventTest(unittest.TestCase):
 
     # breakpoints
 
+    @debug_registers.needed
     def test_breakpoints_count_accesses(self):
         (self.path / "watched.c").write_text("""
             volatile int watched;

@@ -12,6 +12,7 @@ import time
 import unittest
 from pathlib import Path
 
+import debug_registers
 from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
@@ -94,6 +95,7 @@ class StepTest(OwnDirectoryTest):
         self.record("-i", "--", self.program, "children")
         self.same(threads=1)
 
+    @debug_registers.needed
     def test_filters_trace_a_function_only(self):
         self.record("--filter", "filter fibonacci", "--", self.program, "recursion")
         [addresses] = self.same(threads=1).values()
