@@ -7,7 +7,7 @@ if(CMAKE_CROSSCOMPILING OR CMAKE_CXX_FLAGS MATCHES "-fsanitize")
 endif()
 
 file(GLOB module_bindings CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/bindings/perf/*.cc")
-file(GLOB module_base CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/base/*.cc" "${CMAKE_SOURCE_DIR}/src/base/output/*.cc")
+file(GLOB_RECURSE module_base CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/base/*.cc")
 file(GLOB module_abi CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/abi/*.cc")
 file(GLOB_RECURSE module_event CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/event/*.cc")
 file(GLOB module_perfdata CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/perfdata/records/*.cc")

@@ -14,6 +14,7 @@ PROCFS = "of /proc: the kernel's"
 READERS = {
     "base/files/process_root.cc": "the way",
     "base/files/regular_file.cc": "the way",
+    "base/output/overwriting.cc": "written to; its flags are in a variable",
     "base/sys.cc": "the wrapper, whose callers are looked at",
     "capture/synthesis/kernel_copy.cc": PROCFS,
     "capture/synthesis/synthesis_kernel.cc": PROCFS,
@@ -25,6 +26,7 @@ READERS = {
     "cmd/data/data.cc": "written to; its flags are in a variable",
     "ftrace/ftrace_session.cc": "of tracefs: the kernel's pipe, opened without waiting",
     "ftrace/trace_changes.cc": "of tracefs: the kernel's",
+    "perfdata/write/recording_place.cc": "what lies where it writes: directories, and files of one by its descriptor, without waiting",
     "probe/events/definition_file.cc": "a namespace",
     "stat/output.cc": "written to; its flags are in a variable",
     "stepping/code_image.cc": "the memory of a process",

@@ -1,5 +1,6 @@
 #include "base/expansion_allowance.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,9 +10,14 @@ namespace {
 
 constexpr uint64_t kAllowanceMiB = uint64_t{1} << 20;
 
-uint64_t machine_memory_bytes() {
+/// The machine's memory, or what a limit (`ulimit -v`) leaves of it.
+uint64_t memory_of_process() {
   long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) : 0;
+  if (pages <= 0 || page <= 0) return 0;
+  uint64_t bytes = static_cast<uint64_t>(pages) * static_cast<uint64_t>(page);
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0) return bytes;
+  return std::min<uint64_t>(bytes, limit.rlim_cur);
 }
 
 /// Sums and products that would not fit become the largest number.
@@ -37,7 +43,7 @@ ExpansionAllowance::Limits ExpansionAllowance::of_recorder() {
 }
 
 ExpansionAllowance& ExpansionAllowance::of_process() {
-  static ExpansionAllowance allowance(of_analysis(machine_memory_bytes()));
+  static ExpansionAllowance allowance(of_analysis(memory_of_process()));
   return allowance;
 }
 

@@ -63,8 +63,7 @@ class ExpansionAllowance {
 class ExpansionShare {
  public:
   ExpansionShare() : ExpansionShare(ExpansionAllowance::of_process()) {}
-  explicit ExpansionShare(ExpansionAllowance& allowance)
-      : allowance_(&allowance) {}
+  explicit ExpansionShare(ExpansionAllowance& allowance) : allowance_(&allowance) {}
   ExpansionShare(ExpansionShare&& other) noexcept
       : allowance_(other.allowance_), taken_(std::exchange(other.taken_, 0)) {}
   ExpansionShare& operator=(ExpansionShare&& other) noexcept {

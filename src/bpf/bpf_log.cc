@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "base/expansion_allowance.h"
 #include "base/process/seccomp.h"
 #include "base/text.h"
 

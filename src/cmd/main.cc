@@ -41,6 +41,7 @@ void survive_file_limits() {
 
 int main(int argc, char** argv) {
   sonde::end_quietly_without_memory();
+  survive_file_limits();
   sonde::FdSink out(1);
   sonde::FdSink err(2);
   sonde::LossLedger losses;

@@ -49,9 +49,7 @@ bool receive(const Fd& connection, std::span<std::byte> bytes) {
 
 Result<ControlSocket> ControlSocket::listen(const DaemonPaths& paths) {
   std::string path = paths.control();
-  // Only what an earlier daemon left.
-  struct stat status{};
-  if (::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) ::unlink(path.c_str());
+  remove_left_over(path, S_IFSOCK);
   Fd directory = TRY(open_directory(paths));
   ControlSocket socket(TRY(new_socket()), paths);
   sockaddr_un address = address_in(directory);
@@ -67,7 +65,7 @@ Result<ControlSocket> ControlSocket::listen(const DaemonPaths& paths) {
 }
 
 ControlSocket::~ControlSocket() {
-  if (fd_.valid()) ::unlink(paths_.control().c_str());
+  if (fd_.valid()) remove_left_over(paths_.control(), S_IFSOCK);
 }
 
 std::optional<ControlSocket::Call> ControlSocket::accept() const {

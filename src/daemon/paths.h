@@ -1,6 +1,9 @@
 // The files below a daemon's base directory, named as perf names them.
 #pragma once
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <string>
 
 namespace sonde {
@@ -22,5 +25,13 @@ struct SessionPaths {
   [[nodiscard]] std::string control() const { return base + "/control"; }
   [[nodiscard]] std::string ack() const { return base + "/ack"; }
 };
+
+/// Removes what a daemon left there, known by its type (S_IFSOCK, S_IFIFO). Anything else is
+/// somebody's, and stays.
+inline void remove_left_over(const std::string& path, mode_t type) {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) == 0 && (status.st_mode & S_IFMT) == type)
+    ::unlink(path.c_str());
+}
 
 }  // namespace sonde

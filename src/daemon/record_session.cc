@@ -22,11 +22,8 @@ std::unexpected<Error> cannot_make(const std::string& path) {
 }
 
 /// A new FIFO in any case: a recording that outlived its daemon may still read the old one.
-/// Anything but a FIFO is somebody's, and stays.
 Result<> make_fifo(const std::string& path) {
-  struct stat status{};
-  bool is_fifo = ::lstat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
-  if (is_fifo) ::unlink(path.c_str());
+  remove_left_over(path, S_IFIFO);
   if (::mkfifo(path.c_str(), 0600) != 0) return cannot_make(path);
   return {};
 }
@@ -131,8 +128,8 @@ std::string RecordSession::first_line() const {
 }
 
 void RecordSession::clean_up() const {
-  ::unlink(paths_.control().c_str());
-  ::unlink(paths_.ack().c_str());
+  remove_left_over(paths_.control(), S_IFIFO);
+  remove_left_over(paths_.ack(), S_IFIFO);
 }
 
 std::string how_it_ended(int wait_status) {

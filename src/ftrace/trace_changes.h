@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "base/process/end_guard.h"
 #include "base/error.h"
+#include "base/process/end_guard.h"
 #include "ftrace/trace_directory.h"
 #include "ftrace/trace_settings.h"
 

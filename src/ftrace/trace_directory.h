@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/process/end_guard.h"
 #include "base/error.h"
+#include "base/process/end_guard.h"
 
 namespace sonde {
 

@@ -114,7 +114,7 @@ void DebugLog::put_records(const TraceQueue& queue, uint64_t time_ns, size_t& ne
   for (; next < records_.size() && records_[next].time_ns <= time_ns; ++next) {
     const LoggedRecord& logged = records_[next];
     if (of_cpu ? logged.cpu != queue.cpu : logged.tid != queue.tid) continue;
-    StringSink text;
+    StringSink text(output_.sink());
     text.print("cpu {} time {} PERF_RECORD_{}", static_cast<int32_t>(logged.cpu),
                log_time(logged.time_ns), abi::record_type_name(logged.record.type));
     if (!dump::put_kernel_record(logged.record, (*events_)[logged.event], text)) text.put('\n');

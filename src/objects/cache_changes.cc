@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/output/overwriting.h"
 #include "base/text.h"
 #include "capture/synthesis/kernel_copy.h"

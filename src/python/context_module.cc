@@ -64,19 +64,11 @@ PyObject* sample_insn(PyObject* /*self*/, PyObject* arguments) {
                                         static_cast<Py_ssize_t>(length));
 }
 
-constexpr size_t kMostSourceBytes = size_t{64} << 20;
-
-std::optional<std::string> line_of(const std::string& file, uint32_t number) {
-  auto source = read_file(file, kMostSourceBytes);
-  if (!source || number == 0) return std::nullopt;
-  std::string_view rest = *source;
-  for (uint32_t i = 1; i < number; ++i) {
-    size_t end = rest.find('\n');
-    if (end == std::string_view::npos) return std::nullopt;
-    rest.remove_prefix(end + 1);
-  }
-  if (rest.empty()) return std::nullopt;
-  return std::string(rest.substr(0, rest.find('\n')));
+std::optional<std::string> line_of(const ScriptContext& context, const SourcePlace& place) {
+  if (context.sources == nullptr) return std::nullopt;
+  std::span<const std::string_view> lines = context.sources->of(context.place->dso, place);
+  if (place.line == 0 || place.line > lines.size()) return std::nullopt;
+  return std::string(lines[place.line - 1]);
 }
 
 /// (file, line) or (file, line, text); Nones if they are not known.

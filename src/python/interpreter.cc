@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/foreign/found_code.h"
+#include "base/printing/printable.h"
 #include "python/context_module.h"
 #include "python/helper_modules.h"
 
@@ -135,8 +136,9 @@ Result<> Interpreter::run_file(const PyRef& context) {
   PyObject* globals = main_dict();
   put(globals, "__file__", path_object(script_));
   put(globals, "perf_script_context", context);
-  PyRef code(
-      py().Py_CompileStringExFlags(source.c_str(), script_.c_str(), Py_file_input, nullptr, -1));
+  // Tracebacks show this name.
+  PyRef code(py().Py_CompileStringExFlags(source.c_str(), printable(script_).c_str(), Py_file_input,
+                                          nullptr, -1));
   if (!code) return raised("it cannot be compiled");
   PyRef result(py().PyEval_EvalCode(code.get(), globals, globals));
   if (!result) return raised("it cannot be started");

@@ -68,7 +68,7 @@ class ColumnWriter {
                listing_.frequency, listing_.shown.empty() ? 0 : listing_.shown[0].period,
                percent_words(options_.percent));
     out_.print("{}() {}\n", listing_.function, listing_.path);
-    out_.write(listing_.counter_legend);
+    out_.write_lines(listing_.counter_legend);
     out_.write(column_title(options_.column));
     if (listing_.has_cycles) write_cycle_titles();
     out_.put('\n');

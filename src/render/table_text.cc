@@ -4,9 +4,10 @@
 #include <cmath>
 #include <memory>
 
-#include "base/printing/csv.h"
 #include "base/parallel.h"
+#include "base/printing/csv.h"
 #include "base/printing/printable.h"
+#include "base/utf8.h"
 #include "render/call_tree_text.h"
 #include "render/color.h"
 #include "render/percent_text.h"
@@ -136,6 +137,7 @@ class RowWriter {
     std::string made;
     if (is_shown_) text = made = printable(text);
     if (column.cuts) text = text.substr(0, limit);
+    if (is_shown_) text = text.substr(0, valid_utf8_prefix(text));  // no half of a character
     if (column.right_aligned && text.size() < limit) line_.append(limit - text.size(), ' ');
     size_t begin = line_.size();
     if (options_.quotes_formulas && looks_like_formula(text)) line_ += '\'';

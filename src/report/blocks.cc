@@ -87,7 +87,7 @@ view::Table block_table(const Session& session, const BlockSums& sums, double pe
 
 void write_counter_legend(Sink& out, const Session& session) {
   std::string legend = BranchCounters(session.recording()).legend();
-  if (!legend.empty()) out.print("{}#\n", legend);
+  if (!legend.empty()) out.write_lines(legend + "#\n");
 }
 
 std::string_view option_without_blocks(const ReportOptions& o) {

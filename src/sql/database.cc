@@ -152,7 +152,7 @@ Result<> Database::run(const std::string& statements, ResultWriter& writer) {
 std::unexpected<Error> Database::why_it_failed() {
   const SqliteLibrary& library = state_->library;
   if (std::string refused = state_->only_asks->take_refused(); !refused.empty())
-    return fail(ErrorCode::kUsage,
+    return fail(ErrorCode::kFailed,
                 "{} is refused: a recording is only asked, nothing is changed and no file opened; "
                 "use SELECT, and WITH for what it needs several times",
                 refused);

@@ -47,6 +47,12 @@ bool is_among(const std::string_view (&names)[N], const char* name) {
          std::ranges::any_of(names, [name](std::string_view known) { return same(known, name); });
 }
 
+/// The table of the tables.
+bool is_schema(const char* table) {
+  constexpr std::string_view kSchema[] = {"sqlite_master", "sqlite_temp_master"};
+  return is_among(kSchema, table);
+}
+
 std::string_view text_of(const char* text) {
   return text == nullptr ? std::string_view() : std::string_view(text);
 }
@@ -143,6 +149,15 @@ int OnlyAsks::judge(int action, const char* first, const char* second) {
     case SQLITE_PRAGMA:
       if (is_among(kPragmas, first)) return SQLITE_OK;
       return refuse(fmt::format("PRAGMA {}", text_of(first)));
+    case SQLITE_UPDATE:
+      // SQLite itself asks this when a virtual table (json_each is one) tells its columns. A
+      // statement that wants it fails all the same: the schema is defended.
+      if (is_schema(first)) return SQLITE_OK;
+      return refuse("UPDATE");
+    case SQLITE_INSERT:
+    case SQLITE_DELETE:
+      if (is_schema(first)) return refuse("a change of the schema");  // it is asked first
+      [[fallthrough]];
     default:
       return refuse(std::string(statement_of(action)));
   }

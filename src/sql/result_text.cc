@@ -153,7 +153,7 @@ class JsonWriter final : public ResultWriter {
     line += '}';
     out_.write_lines(line);
   }
-  void end() override { out_.write(rows_ == 0 ? "]\n" : "\n]\n"); }
+  void end() override { out_.write_lines(rows_ == 0 ? "]\n" : "\n]\n"); }
 
  private:
   static void append(const Value& value, std::string& line) {

@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/output/overwriting.h"
 #include "store/tar_format.h"
 
@@ -126,9 +127,9 @@ class ZstdFrames final : public Compressor {
 
 /// Of any kind that is made here; also an empty file.
 bool is_archive(const std::string& path) {
-  Fd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  Result<Fd> file = open_regular(path);
   std::array<char, 4> start{};
-  ssize_t got = file.valid() ? ::read(file.get(), start.data(), start.size()) : -1;
+  ssize_t got = file ? ::read(file->get(), start.data(), start.size()) : -1;
   if (got <= 0) return got == 0;
   std::string_view magic(start.data(), static_cast<size_t>(got));
   return magic.starts_with("BZh") || magic == "\x28\xb5\x2f\xfd";

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/files/process_root.h"
 #include "base/output/overwriting.h"
 
 namespace sonde {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/files/regular_file.h"
 #include "base/text.h"
 #include "store/file_copy.h"
 
@@ -27,10 +28,9 @@ bool is_own(const std::filesystem::path& path) {
   if (id.empty() || id.size() == name.size() ||
       id.find_first_not_of("0123456789abcdef") != std::string_view::npos)
     return false;
-  Fd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  Result<Fd> file = open_regular(path, LastLink::kRefuse);
   uint64_t magic = 0;
-  return file.valid() && ::pread(file.get(), &magic, sizeof magic, 0) == sizeof magic &&
-         magic == kMagic;
+  return file && ::pread(file->get(), &magic, sizeof magic, 0) == sizeof magic && magic == kMagic;
 }
 
 uint64_t checksum_of(Bytes bytes, uint32_t version) {

@@ -65,8 +65,10 @@ class TextTop {
   void write_tables(StringSink& text) {
     bool is_first = true;
     for (const LiveTable& live : profile_.tables(rows_wanted())) {
-      if (profile_.figures().events.empty())
-        text.print("{}# {}\n", std::exchange(is_first, false) ? "" : "\n", live.name);
+      if (profile_.figures().events.empty()) {
+        if (!std::exchange(is_first, false)) text.write("\n");
+        text.print("# {}\n", live.name);
+      }
       render::TableTextOptions how{.header = false, .color = screen_.is_terminal()};
       StringSink whole(text.is_shown());
       render::write_table(whole, live.table, how);

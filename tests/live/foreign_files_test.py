@@ -75,10 +75,11 @@ if kind == "answers":
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(f"/tmp/.java_pid{os.getpid()}")
     listener.listen()
-    peer = listener.accept()[0]
-    print(owner, peer.recv(100), flush=True)
-    peer.sendall(b"0\\n")
-    peer.close()
+    while True:  # a recorder asks at its start and at its end
+        peer = listener.accept()[0]
+        print(owner, peer.recv(100), flush=True)
+        peer.sendall(b"0\\n")
+        peer.close()
 time.sleep(600)
 """
 
@@ -318,7 +319,7 @@ class ForeignFilesTest(OwnDirectoryTest):
         self.private.chmod(0o755)  # to be found, but not to be written
         (self.open / "machine.py").write_text(VIRTUAL_MACHINE)
         before = self.private.stat().st_mtime_ns
-        script = f"mount --bind {self.private} /tmp && exec {PYTHON} machine.py - silent"
+        script = f"mount --bind {self.private} /tmp && exec {PYTHON} - - silent < machine.py"
         process = self.start(*APART, "bash", "-c", script)
         self.assertIn("wrote no map", self.ask(process))
         self.assertEqual(self.private.stat().st_mtime_ns, before)
@@ -359,7 +360,7 @@ class ForeignFilesTest(OwnDirectoryTest):
                     self.sonde("record", "-e", "cpu-clock", "-o", "data", *how, "-p", process.pid, "--", "sleep", "0.2")
                     for words in (["report", "--stdio", "-v"], ["script"], ["buildid-list"], ["fold"]):
                         self.sonde(*words, "-i", "data")
-                    self.sonde("archive", "-i", "data", status=None)
+                self.sonde("archive", "-i", "data", status=None)
                 self.sonde("buildid-cache", "--target-ns", process.pid, "-a", "/tmp/app", status=None)
                 self.sonde("probe", "-x", "/tmp/app", "--target-ns", process.pid, "-F", status=None)
                 self.sonde("probe", "-x", f"/proc/{process.pid}/root/tmp/app", "-F", status=None)
@@ -390,8 +391,9 @@ class ForeignFilesTest(OwnDirectoryTest):
 
     def test_a_pipe_instead_of_the_recording(self):
         """The usual name is looked for; another one is the user's, and may be a pipe."""
-        os.mkfifo(self.path / "perf.data")
-        for words in (["report", "--stdio"], ["script"], ["annotate", "--stdio"], ["diff"], ["evlist"], ["buildid-list"], ["inject", "-o", "x"]):
+        for name in ("perf.data", "perf.data.old"):
+            os.mkfifo(self.path / name)
+        for words in (["report", "--stdio"], ["script"], ["annotate", "--stdio"], ["diff"], ["evlist"], ["buildid-list"]):
             run = self.sonde(*words, status=None)
             self.assertNotEqual(run.returncode, 0, words)
             self.assertIn("it is a FIFO, not a regular file", run.stderr, words)

@@ -18,6 +18,7 @@ LONG = 120
 GOES_ON = re.compile(r"everything is complete, but 'sh' \(process (\d+)\) goes on after SIG(TERM|INT): one more Ctrl-C or SIGTERM kills it")
 # Neither it nor what it starts listens, and each holds the writing end of a pipe.
 DEAF = "trap '' TERM INT; sleep 1000 & touch started; while :; do sleep 1000; done"
+BUSY = DEAF.replace("do sleep 1000", "do :")
 # Output files, and what says that they are whole.
 WITH_FILE = {"record": ["record", "-N", "-e", "cpu-clock", "-o", "out"], "record -a": ["record", "-N", "-e", "cpu-clock", "-a", "-o", "out"],
              "record --threads": ["record", "-N", "-e", "cpu-clock", "--threads", "-o", "out"],
@@ -31,7 +32,7 @@ PRINTING = {"stat": (["stat", "-e", "task-clock"], "task-clock"), "trace": (["tr
 
 
 class RunEndTest(OwnDirectoryTest):
-    def start(self, *words):
+    def start(self, *words, command=DEAF):
         """The tool with a command that ignores signals; returns when that runs."""
         (self.path / "started").unlink(missing_ok=True)
         for name in ("out", "out.old"):
@@ -40,9 +41,9 @@ class RunEndTest(OwnDirectoryTest):
         reading, writing = os.pipe()
         self.addCleanup(os.close, reading)
         self.command_gone = reading
-        self.said = open(self.path / "said", "w+b")
-        run = subprocess.Popen([SONDE, *words, "--", "sh", "-c", DEAF], cwd=self.path, stdin=subprocess.DEVNULL, stdout=open(self.path / "shown", "wb"),
-                               stderr=self.said, pass_fds=[writing], env={**os.environ, "HOME": str(self.path)})
+        with open(self.path / "said", "wb") as said, open(self.path / "shown", "wb") as shown:
+            run = subprocess.Popen([SONDE, *words, "--", "sh", "-c", command], cwd=self.path, stdin=subprocess.DEVNULL, stdout=shown, stderr=said,
+                                   pass_fds=[writing], env={**os.environ, "HOME": str(self.path)})
         os.close(writing)
         self.addCleanup(self.clean_up, run)
         self.wait_for((self.path / "started").exists, run, "the command never started")
@@ -51,7 +52,6 @@ class RunEndTest(OwnDirectoryTest):
     def clean_up(self, run):
         run.kill()
         run.wait()
-        self.said.close()
         for entry in Path("/proc").iterdir():
             try:
                 if entry.name.isdigit() and os.readlink(entry / "cwd") == str(self.path):
@@ -104,7 +104,7 @@ class RunEndTest(OwnDirectoryTest):
 
     def test_other_ends(self):
         """The file has reached its size, or the time is up."""
-        run = self.start("record", "-N", "-e", "cpu-clock", "-a", "-F", "999", "--max-size", "1K", "-o", "out")
+        run = self.start("record", "-N", "-e", "cpu-clock:u", "-F", "999", "--max-size", "64K", "-o", "out", command=BUSY)
         self.wait_for(lambda: GOES_ON.search(self.words()), run, "it never said that the command goes on")
         run.send_signal(signal.SIGINT)
         self.assert_killed(run, signal.SIGINT)

@@ -23,7 +23,7 @@ class TargetsTest(unittest.TestCase):
                                   stdin=subprocess.DEVNULL, timeout=120)
 
     def check(self, words, what, ids, gone):
-        done = self.sonde(*words, ids, *([] if words[0] == "top" else ["sleep", "0.01"]))
+        done = self.sonde(*words, ids, *([] if words[0] == "top" else ["--", "sleep", "0.01"]))
         said = done.stdout + done.stderr
         self.assertNotEqual(done.returncode, 0, (words, said))
         self.assertIn(f"No such {what}: {gone}", said, words)

@@ -51,10 +51,11 @@ bool list_metrics_as_json(Sink& out, std::string_view pattern, bool first) {
   // Names and expressions are our own: nothing in them needs escaping.
   for (const MetricInfo& metric : all_metrics()) {
     if (!glob_match(pattern, metric.name)) continue;
+    if (!first) out.write(",\n");
     out.print(
-        "{}{{\n\t\"MetricGroup\": \"{}\",\n\t\"MetricName\": \"{}\",\n\t\"MetricExpr\": \"{}\",\n"
+        "{{\n\t\"MetricGroup\": \"{}\",\n\t\"MetricName\": \"{}\",\n\t\"MetricExpr\": \"{}\",\n"
         "\t\"BriefDescription\": \"{}\"\n}}",
-        first ? "" : ",\n", groups_of(metric), metric.name, metric.expression, metric.unit);
+        groups_of(metric), metric.name, metric.expression, metric.unit);
     first = false;
   }
   return first;

@@ -225,7 +225,7 @@ Result<bool> list_vendor_metrics_as_json(Sink& out, VendorEvents& vendor, std::s
     add("MetricName", metric->name);
     add("MetricExpr", metric->formula);
     add("BriefDescription", metric->brief);
-    out.print("{}\n}}", object);
+    out.write_lines(object + "\n}");
     first = false;
   }
   return first;

@@ -96,7 +96,7 @@ Result<> CountRecorder::round(const CounterSet& counters,
     }
   }
   encode(StatRoundRecord{static_cast<uint64_t>(kind), time_ns}, records);
-  TRY(output_->writer().main().write(records.view()));
+  TRY(write(records));
   return output_->writer().main().settle();  // a round is in the file before the next begins
 }
 

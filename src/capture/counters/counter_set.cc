@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/process/seccomp.h"
 #include "capture/counters/count_config.h"
 #include "capture/opening/event_closer.h"
 #include "capture/opening/event_opener.h"
@@ -41,7 +42,7 @@ EventOpener::Listener listener_for(const CountOptions& options, Env& env) {
 }
 
 /// A table without a single number would look like a measurement.
-Result<> check_supported(const std::vector<CaptureEvent>& events, const Target& target) {
+Result<> check_supported(const std::vector<CaptureEvent>& events, const Target& target, Sys& sys) {
   std::string names;
   const CaptureEvent* stepped = nullptr;
   for (const CaptureEvent& event : events) {
@@ -52,6 +53,10 @@ Result<> check_supported(const std::vector<CaptureEvent>& events, const Target& 
   if (names.empty()) return {};
   if (stepped != nullptr)
     return std::unexpected(explain_open_failure(*stepped, target, ENOENT, /*paranoid=*/0));
+  // A filter may answer as a kernel that does not know the call would.
+  if (seccomp_refuses_events(sys))
+    return fail(ErrorCode::kPermission, "cannot count {}: {}", names,
+                seccomp_advice("perf_event_open"));
   return fail(
       ErrorCode::kUnsupported,
       "No supported events found: this machine does not count {}; `list` shows what it does",
@@ -81,7 +86,7 @@ Result<CounterSet> CounterSet::open(const CountOptions& options, Env& env) {
   if (options.verbose > 0 && !said.empty()) note(options, env, said);
   EventOpener opener(env.sys, capture.target, listener_for(options, env), {.counting = true});
   TRY(opener.open(capture.events));
-  TRY(check_supported(capture.events, capture.target));
+  TRY(check_supported(capture.events, capture.target, env.sys));
   TRY(apply_filters(env.sys, capture.events));
   if (options.made != nullptr) TRY(options.made->attach(env.sys, capture.events));
   return CounterSet(std::move(capture), std::move(family), std::move(task_counters), env);

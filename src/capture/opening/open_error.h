@@ -10,7 +10,7 @@
 
 namespace sonde {
 
-/// `by_seccomp`: the kernel was not even asked (base/seccomp.h).
+/// `by_seccomp`: the kernel was not even asked (base/process/seccomp.h).
 Error explain_open_failure(const CaptureEvent& event, const Target& target, int error, int paranoid,
                            bool by_seccomp = false);
 

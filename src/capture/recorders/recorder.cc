@@ -102,6 +102,7 @@ class Recorder {
     if (snapshot_wanted_) keep(take_snapshot());
     if (window_over_) keep(write_window());
     if (!done_) keep(check_limits());
+    if (!done_) keep(settle());
     return {};
   }
 
@@ -247,13 +248,16 @@ class Recorder {
   Result<int> finish() {
     if (capture_.workload && !child_ended_) capture_.workload->signal(SIGTERM);
     RunEnd end(capture_.workload ? &*capture_.workload : nullptr, SIGTERM, ended_by_, env_);
+    if (!main_) {  // the next file of --switch-output could not be begun
+      close_events(capture_, env_.sys);
+      return outcome();
+    }
     if (options_.trace.snapshot_at_end) keep(take_snapshot());
     events_.disable();
     events_on_ = false;
     set_measuring(FollowPhase::kOver);
     if (threads_) keep(threads_->stop());
     keep_within_memory([this] { return read_the_rest(); });
-    if (capture_.workload) (void)capture_.workload->reap(true);
     if (!options_.quiet && !exec_error_)
       env_.err.print("[ {} record: Woken up {} times to write data ]\n", env_.tool, wakeups_);
     keep_within_memory([this] { return end_file(); });

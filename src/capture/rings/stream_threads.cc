@@ -148,6 +148,8 @@ Result<> StreamThreads::run(size_t index) {
     poller.wait(wait_ms);
     size_t most = TRY(drain_rings(index, stream, stopping));
     wait_ms = pace.next_wait_ms(DrainPace::Clock::now(), most, ring_bytes);
+    int settled_ms = TRY(stream.settle());
+    wait_ms = sooner_ms(sooner_ms(wait_ms, settled_ms), DrainPace::kMostMs);
   }
   return {};
 }

@@ -8,14 +8,14 @@ namespace sonde {
 void BuildIdJournal::write_new(const RecordScan& scan, size_t most, ByteBuilder& out) {
   for (const HitObject& hit : scan.hits(ids_.size(), most)) {
     const std::optional<std::string>& id = ids_.emplace_back(build_id_of(hit));
-    bool is_another_file = !paths_.insert(hit.path).second;
     if (!id) continue;
     BuildIdEntry entry;
     bool kernel = hit.kind == HitObject::Kind::kKernel;
     entry.misc = kernel ? abi::kMiscKernel : abi::kMiscUser;
     entry.build_id = *id;
     entry.path = hit.path;
-    if (is_another_file) entry.file = hit.file;
+    // Another file of that path may follow, and is not the one that this build id is of.
+    entry.file = hit.file;
     encode(entry, abi::kRecordHeaderBuildId, out);
   }
 }
@@ -26,7 +26,6 @@ std::vector<BuildIdEntry> BuildIdJournal::all(const RecordScan& scan) const {
 
 void BuildIdJournal::restart() {
   ids_.clear();
-  paths_.clear();
 }
 
 }  // namespace sonde

@@ -8,7 +8,6 @@
 
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "base/bytes.h"
@@ -30,7 +29,6 @@ class BuildIdJournal {
 
  private:
   std::vector<std::optional<std::string>> ids_;  // of the first hits
-  std::unordered_set<std::string> paths_;        // of them
 };
 
 }  // namespace sonde

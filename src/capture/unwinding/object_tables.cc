@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "base/clock.h"
+#include "base/files/regular_file.h"
 #include "base/memory_shortage.h"
 #include "base/parallel.h"
 #include "base/text.h"

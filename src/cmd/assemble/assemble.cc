@@ -1,6 +1,11 @@
 // assemble: perf.data from readable text, and back. For the project's tests, whose golden inputs
 // are such texts. perfdata/text/format.h describes the language.
+#include <fcntl.h>
+
+#include <cstring>
+
 #include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/sys.h"
 #include "cli/command.h"
 #include "perfdata/text/format.h"

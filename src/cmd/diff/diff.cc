@@ -120,7 +120,8 @@ To compare call paths, use `fold --diff` or `flamegraph A B`; for whole runs, `s
 
   void write_heading(Sink& out, const Inputs& inputs, const report::EventReport& event,
                      bool first) const {
-    out.print("{}# Event '{}'\n#\n", first ? "" : "\n", event.name);
+    if (!first) out.write("\n");
+    out.print("# Event '{}'\n#\n", event.name);
     if (inputs.size() < 3 && o_.verbose == 0) return;
     out.write("# Data files:\n");
     for (size_t i = 0; i < inputs.size(); ++i)

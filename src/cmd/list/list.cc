@@ -176,7 +176,7 @@ class ListCommand final : public Command {
       if (unit_.empty()) first = metrics_of(selection, first, out);
       if (unit_.empty()) first = TRY(vendor_metrics_of(selection, vendor, first, out));
     }
-    if (json_) out.write(first ? "]\n" : "\n]\n");
+    if (json_) out.write_lines(first ? "]\n" : "\n]\n");
     if (raw_dump_) out.put('\n');
     TRY(output.finish());
     return 0;
@@ -299,7 +299,7 @@ class ListCommand final : public Command {
     fields.emplace_back("EventType", class_name(event.kind));
     if (!event.description.empty()) fields.emplace_back("BriefDescription", event.description);
     if (!event.encoding.empty()) fields.emplace_back("Encoding", event.encoding);
-    out.write(first ? "{\n" : ",\n{\n");
+    out.write_lines(first ? "{\n" : ",\n{\n");
     for (size_t i = 0; i < fields.size(); ++i)
       out.print("\t\"{}\": {}{}\n", fields[i].first, json_text(fields[i].second),
                 i + 1 < fields.size() ? "," : "");

@@ -1,7 +1,7 @@
 // lock contention: who waited for locks, and for how long.
 #include "cmd/lock/contention.h"
-#include "base/printing/csv.h"
 #include "base/output_file.h"
+#include "base/printing/csv.h"
 #include "base/text.h"
 #include "cli/refused_options.h"
 #include "cmd/options/profile_flags.h"

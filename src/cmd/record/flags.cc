@@ -257,7 +257,7 @@ Result<RecordOptions> RecordFlags::finalize(Env& env, const Arguments& arguments
   TRY(settle_build_ids(env));
   settle_bundle();
   TRY(settle_latency());
-  TRY(refuse_conflicts());
+  TRY(refuse_conflicts(env));
   TRY(settle_aggregation());
   TRY(settle_off_cpu());
   settle_unwinding(env);
@@ -321,7 +321,7 @@ void RecordFlags::settle_unwinding(Env& env) {
   }
 }
 
-Result<> RecordFlags::refuse_conflicts() const {
+Result<> RecordFlags::refuse_conflicts(const Env& env) const {
   bool pipe = options_.output.path == "-";
   if (options_.output.threads) {
     if (options_.output.aio_blocks > 0)

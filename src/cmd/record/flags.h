@@ -56,7 +56,7 @@ class RecordFlags {
   Result<> set_switch_output(std::string_view text);
   Result<> set_snapshot(std::string_view text);
   Result<size_t> take_pages(std::string_view text);
-  Result<> refuse_conflicts() const;
+  Result<> refuse_conflicts(const Env& env) const;
   Result<> settle_build_ids(const Env& env);
   Result<> settle_aggregation();
   Result<> settle_off_cpu();

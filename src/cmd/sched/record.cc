@@ -77,6 +77,7 @@ class SchedRecord final : public Command {
   static constexpr std::string_view kDefaultPath = "perf.data";
 
   Result<int> record_sums(Env& env, const std::vector<std::string>& command) {
+    TRY(check_recording_place(path_));
     MeasuredSchedule measured = TRY(measure_schedule(command, env));
     EventDesc event = sched_totals_event();
     ByteBuilder records;

@@ -21,6 +21,7 @@ class StatsRecord final : public Command {
     flags.text('o', "output", path_, "file", "output file name");
   }
   Result<int> run(Env& env, const Arguments& arguments) override {
+    TRY(check_recording_place(path_));
     SchedstatRun run = TRY(measure_schedstat(arguments.words, env));
     TRY(write_schedstat_file(path_, run, env));
     env.err.print("[ {} sched stats: Wrote samples to {} ]\n", env.tool, path_);

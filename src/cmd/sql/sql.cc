@@ -1,8 +1,8 @@
 // `sql`: questions to a recording in SQL, one or at a prompt.
 #include "sql/database.h"
 
-#include "base/printing/csv.h"
 #include "base/output_file.h"
+#include "base/printing/csv.h"
 #include "cli/command.h"
 #include "cmd/options/guest_flags.h"
 #include "cmd/options/profile_flags.h"

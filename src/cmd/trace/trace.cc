@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/files/regular_file.h"
 #include "base/output_file.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -28,11 +29,9 @@ namespace {
 /// Whether a file is empty or begins as one that trace wrote: with a call or an event, or with a
 /// summary. Not if it is a link.
 bool is_trace(const std::string& path) {
-  struct stat info{};
-  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
-  Fd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  Result<Fd> file = open_regular(path, LastLink::kRefuse);
   std::array<char, 4096> start{};
-  ssize_t got = file.valid() ? ::read(file.get(), start.data(), start.size()) : -1;
+  ssize_t got = file ? ::read(file->get(), start.data(), start.size()) : -1;
   if (got <= 0) return got == 0;
   std::string_view text = trim(std::string_view(start.data(), static_cast<size_t>(got)));
   std::string_view line = text.substr(0, text.find('\n'));

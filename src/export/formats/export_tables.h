@@ -115,7 +115,7 @@ void write_in_pieces(Sink& out, size_t count, const MakeAppend& make_append) {
       size_t to = std::min(count, from + kPieceSize);
       for (size_t i = from; i < to; ++i) append(i, text);
     });
-    for (size_t piece = 0; piece < pieces; ++piece) out.write(texts[piece]);
+    for (size_t piece = 0; piece < pieces; ++piece) out.write_lines(texts[piece]);
     begin += pieces * kPieceSize;
   }
 }

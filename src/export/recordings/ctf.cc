@@ -11,6 +11,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/foreign/code_text.h"
 #include "base/output/overwriting.h"
 #include "base/utf8.h"
 #include "event/print_fmt/field_format.h"

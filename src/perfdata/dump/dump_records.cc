@@ -60,8 +60,9 @@ void put(const NamespacesRecord& n, Sink& out) {
   out.print(" {}/{} - nr_namespaces: {}\n\t\t[", signed_id(n.pid), signed_id(n.tid), n.count);
   for (size_t i = 0; i < n.count; ++i) {
     if (i > 0 && i % 4 == 0) out.write("\n\t\t ");
-    out.print("{}/{}: {}/{}{}", i, i < std::size(kNames) ? kNames[i] : "unknown", n.links[i * 2],
-              prefixed_hex(n.links[i * 2 + 1]), i + 1 < n.count ? ", " : "]\n");
+    out.print("{}/{}: {}/{}", i, i < std::size(kNames) ? kNames[i] : "unknown", n.links[i * 2],
+              prefixed_hex(n.links[i * 2 + 1]));
+    out.write(i + 1 < n.count ? ", " : "]\n");
   }
 }
 
@@ -81,7 +82,8 @@ void put(const CgroupRecord& c, Sink& out) {
 void put_code(std::string_view label, Bytes code, Sink& out) {
   constexpr size_t kPerLine = 16;
   for (size_t i = 0; i < code.size(); ++i) {
-    if (i % kPerLine == 0) out.print("{}{:>12}:", i == 0 ? "" : "\n", i == 0 ? label : "");
+    if (i % kPerLine == 0 && i != 0) out.write("\n");
+    if (i % kPerLine == 0) out.print("{:>12}:", i == 0 ? label : "");
     out.print(" {:02x}", std::to_integer<unsigned>(code[i]));
   }
   if (!code.empty()) out.put('\n');

@@ -68,7 +68,8 @@ class HeaderWriter {
     std::time_t when =
         facts.modified_ns != 0 ? facts.modified_ns / 1'000'000'000 : std::time(nullptr);
     char text[32] = "";
-    if (ctime_r(&when, text) != nullptr) out_.print("# captured on    : {}", text);
+    // The text ends its line itself.
+    if (ctime_r(&when, text) != nullptr) out_.write(fmt::format("# captured on    : {}", text));
     // perf counts the versions from 0.
     out_.print("# header version : {}\n", facts.header_version - 1);
     out_.print("# data offset    : {}\n", facts.is_pipe ? 0 : facts.data_offset);
@@ -208,11 +209,12 @@ class HeaderWriter {
   void write_command_line() {
     out_.write("# cmdline : ");
     for (const std::string& word : features_.command_line) {
+      std::string quoted;
       for (char c : word) {
-        if (c == '\'') out_.put('\\');
-        out_.put(c);
+        if (c == '\'') quoted += '\\';
+        quoted += c;
       }
-      out_.put(' ');
+      out_.print("{} ", quoted);
     }
     out_.put('\n');
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "abi/perf_event.h"
+#include "perfdata/header/file_layout.h"
 #include "perfdata/write/writer.h"
 
 namespace sonde {
@@ -86,6 +87,14 @@ Result<> RecordStream::flush() {
   Result<> result = put(gathered_);
   gathered_.clear();
   return result;
+}
+
+Result<> RecordStream::settle() {
+  TRY(flush());
+  // If this fails, the file reads like that of a recorder that was killed earlier.
+  if (seekable_ && prologue_size_ > 0) [[maybe_unused]]
+    ssize_t told = ::pwrite(fd_.get(), &on_disk_, sizeof on_disk_, kDataSizeOffset);
+  return {};
 }
 
 RecordStream::Stored RecordStream::store_all(Bytes bytes) {

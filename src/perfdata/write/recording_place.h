@@ -8,8 +8,8 @@
 //   with kallsyms, modules and kcore; with anything else in it, it is none.
 //
 // All else is refused and left as it is. A directory is removed file by file, by these names, never
-// through a link. Links that other users made are not followed (base/output/overwriting.h). Devices and
-// FIFOs are written to as they are.
+// through a link. Links that other users made are not followed (base/output/overwriting.h). Devices
+// and FIFOs are written to as they are.
 //
 // Whoever writes a recording holds a lock (flock) on its file, or on `data` of its directory, so
 // that a second one neither writes to it nor moves it away. The kernel releases the lock when the

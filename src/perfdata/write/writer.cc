@@ -64,7 +64,9 @@ struct PerfDataWriter::State {
   [[nodiscard]] Features completed(const Features& features) const;
   void encode_early(const Features& known);
   void point_to_early(std::vector<EncodedSection>& sections) const;
-  void write_epilogue(const Features& features);
+  void write_epilogue(Features features);
+  [[nodiscard]] bool leave_out(Features& features, uint64_t epilogue_bytes) const;
+  bool give_back(uint64_t bytes, int error);
   void write_header();
 };
 
@@ -105,16 +107,10 @@ void PerfDataWriter::State::point_to_early(std::vector<EncodedSection>& sections
         section.stored_at = there.stored_at;
 }
 
-/// Writes table and sections; drops data from the end, record by record, until they fit.
-void PerfDataWriter::State::write_epilogue(const Features& features) {
+/// Writes table and sections. Where they do not fit, some are left out if they are many beside the
+/// data, and then data is dropped from the end, record by record.
+void PerfDataWriter::State::write_epilogue(Features features) {
   RecordStream& stream = *main;
-  int fd = stream.fd_.get();
-  auto end_of_data = [&] { return stream.prologue_size_ + stream.on_disk_; };
-  std::vector<EncodedSection> sections =
-      encode_sections(features, events, header.attr_size, kHostOrder);
-  point_to_early(sections);
-  header.features.clear();
-  for (const EncodedSection& section : sections) header.features.push_back(section.bit);
   while (true) {
     uint64_t begin = stream.end_of_file();
     std::erase_if(features.auxtrace_index, [&](const AuxtraceIndexEntry& entry) {
@@ -122,6 +118,7 @@ void PerfDataWriter::State::write_epilogue(const Features& features) {
     });
     std::vector<EncodedSection> sections =
         encode_sections(features, events, header.attr_size, kHostOrder);
+    point_to_early(sections);
     header.features.clear();
     for (const EncodedSection& section : sections) header.features.push_back(section.bit);
     ByteBuilder epilogue;

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/process/end_guard.h"
 #include "base/error.h"
+#include "base/process/end_guard.h"
 #include "event/print_fmt/tracefs.h"
 #include "probe/probe_definition.h"
 

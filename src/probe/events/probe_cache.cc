@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/foreign/plain_name.h"
 #include "base/output/overwriting.h"
 #include "base/text.h"
 #include "elf/elf_file.h"

@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <utility>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/printing/printable.h"
 #include "base/text.h"
 
 namespace sonde {
@@ -75,7 +76,8 @@ std::string BranchCounters::legend() const {
   if (counters_.empty()) return {};
   std::string text = "# Branch counter abbr list:\n";
   for (const Counter& counter : counters_)
-    text += fmt::format("# {} = {}\n", recording_.events()[counter.event].name, counter.letter);
+    text += fmt::format("# {} = {}\n", printable(recording_.events()[counter.event].name),
+                        counter.letter);
   return text +
          "# '-' No event occurs\n"
          "# '+' Event occurrences may be lost due to branch counter saturated\n";

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/foreign/found_code.h"
 #include "script/dlfilters/foreign_call.h"
 
@@ -56,14 +57,17 @@ void list_directory(const std::string& directory, std::vector<Fd>& opened,
     std::string path = directory;
     path.append("/").append(file);
     // Nobody asked for this one by its name.
-    Fd found(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-    if (!found.valid()) continue;
-    if (!is_only_ours(found.get())) {
+    Result<Fd> found = open_regular(path);
+    if (!found) {
+      filters.push_back({file, "(not loaded: no regular file that can be read)", ""});
+      continue;
+    }
+    if (!is_only_ours(found->get())) {
       filters.push_back({file, "(not loaded: others can have written it)", ""});
       continue;
     }
-    std::string checked = fmt::format("/proc/self/fd/{}", found.get());
-    opened.push_back(std::move(found));
+    std::string checked = fmt::format("/proc/self/fd/{}", found->get());
+    opened.push_back(*std::move(found));
     void* library = open_library(checked, RTLD_LAZY | RTLD_LOCAL, path);
     if (library == nullptr) continue;
     const char* (*describe)(const char**) = nullptr;

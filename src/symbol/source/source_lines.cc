@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/files/regular_file.h"
 #include "base/text.h"
 
 namespace sonde {
@@ -115,11 +116,9 @@ bool has_source_ending(std::string_view path) {
 }
 
 Result<std::string> read_source(const std::string& path, const SourceClaim& claim, size_t limit) {
-  Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  Fd file = TRY(open_regular(path));
   struct stat status{};
-  if (!file.valid() || ::fstat(file.get(), &status) != 0)
-    return fail(ErrorCode::kNotFound, "failed to open {}: {}", path, std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) return refuse(path, "it is not a regular file");
+  if (::fstat(file.get(), &status) != 0) return failed_to_open(path, errno);
   if (static_cast<uint64_t>(status.st_size) > limit)
     return refuse(path, fmt::format("it is larger than {} MB", limit >> 20));
   std::string said = normal(path), real = place_of(file.get());

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "base/bounds/regex.h"
+#include "base/error.h"
 
 namespace sonde::tui {
 
