@@ -75,6 +75,7 @@ class StepTest(OwnDirectoryTest):
                 self.assertIn("record: Stepped", done.stderr)
                 self.same(threads=1)
 
+    @debug_registers.needed
     def test_shared_objects(self):
         self.build()
         self.record("--", self.program, "recursion")
@@ -109,6 +110,7 @@ class StepTest(OwnDirectoryTest):
         self.assertNotIn("fibonacci", names)
         self.same(threads=1)
 
+    @debug_registers.needed
     def test_what_cannot_be_recorded_is_refused(self):
         done = self.record("--", self.program, "generated", status=255)
         self.assertRegex(done.stderr, r"^sonde_step//: code at 0x[0-9a-f]+ was generated at run time, .* -e cpu-clock\n$")
@@ -122,6 +124,7 @@ class StepTest(OwnDirectoryTest):
                 status = 129 if words[-1] == "uid == 0" else 255
                 self.assertIn(reason, self.record(*words, "--", self.program, "recursion", status=status).stderr)
 
+    @debug_registers.needed
     def test_a_limit_on_the_file_is_kept(self):
         self.build()  # 12 KiB
         done = self.record("--max-size", "8K", "--", self.program, "recursion", status=0)

@@ -10,6 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import debug_registers
 import stop_cases
 from stop_cases import CHAINS, CUT, WHOLE
 
@@ -30,6 +31,7 @@ class Stop(gdb.Breakpoint):
 """
 
 
+@debug_registers.needed
 class StopTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
