@@ -101,7 +101,14 @@ Result<int> run_step_recording(const RecordOptions& options, Env& env) {
   command.start();
   Result<StepEnd> end = stepper.run();
   int ended_by = end ? end->signal : 0;
-  RunEnd rest(!end || !end->status ? &command : nullptr, SIGTERM, ended_by, env);
+  // RunEnd waits for the command's end, but leaves its status to be taken.
+  struct Taken {
+    Workload* command;
+    ~Taken() {
+      if (command != nullptr) (void)command->reap(true);
+    }
+  } taken{!end || !end->status ? &command : nullptr};
+  RunEnd rest(taken.command, SIGTERM, ended_by, env);
   Result<> finished = recording.finish();
   if (!end) return std::unexpected(end.error());
   TRY(finished);
