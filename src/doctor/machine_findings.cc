@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "base/file.h"
+#include "base/process/hardware_breakpoints.h"
 #include "base/process/seccomp.h"
 #include "base/text.h"
 #include "elf/build_id.h"
@@ -30,6 +31,7 @@ class MachineExaminer {
   std::vector<Finding> examine() && {
     check_events();
     check_counters();
+    check_breakpoints();
     check_rate();
     check_kernel_symbols();
     check_kernel_code();
@@ -126,6 +128,17 @@ class MachineExaminer {
         is_guest ? "this is a virtual machine that has none; software events and tracepoints work"
                  : "none; software events and tracepoints work",
         is_guest ? "on the host, give the machine a virtual PMU (QEMU: -cpu host,pmu=on)" : "");
+  }
+
+  void check_breakpoints() {
+    constexpr const char* kSubject = "hardware breakpoints";
+    std::optional<bool> fire = hardware_breakpoints_fire(checks_.sys);
+    if (!fire) return;  // "events" says why
+    if (*fire) return add(kSubject, kGood, "work");
+    add(kSubject, kMissing,
+        "never fire in this virtual machine: mem: events count nothing, and record -e sonde_step// "
+        "cannot filter",
+        "boot a machine that has debug registers");
   }
 
   void check_rate() {
