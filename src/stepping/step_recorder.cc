@@ -3,6 +3,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "base/process/hardware_breakpoints.h"
+#include "base/sys.h"
 #include "capture/control/run_end.h"
 #include "capture/control/signal_queue.h"
 #include "capture/control/workload.h"
@@ -86,11 +88,17 @@ Result<int> run_step_recording(const RecordOptions& options, Env& env) {
   std::string path = env.variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   std::vector<AddressFilter> filters =
       TRY(parse_address_filters(options.events[0].filter, options.target.command.front(), path));
+  bool has_breakpoints = hardware_breakpoints_fire(Sys::host()).value_or(true);
+  if (!filters.empty() && !has_breakpoints)
+    return fail(ErrorCode::kUnsupported,
+                "sonde_step//: --filter needs hardware breakpoints, which never fire on this "
+                "machine: leave it out, or record on a machine that has debug registers");
   SignalQueue signals = TRY(SignalQueue::create());
   Workload command = TRY(Workload::fork(options.target.command, false));
   StepRecording recording = TRY(StepRecording::begin(options, env));
   StepperOptions how{.follow = !options.sampling.no_inherit,
                      .max_bytes = options.output.max_size_bytes,
+                     .has_breakpoints = has_breakpoints,
                      .filters = std::move(filters),
                      .log_path = env.variable("SONDE_STEP_LOG").value_or("")};
   Stepper stepper(std::move(how), recording, signals);
@@ -101,14 +109,8 @@ Result<int> run_step_recording(const RecordOptions& options, Env& env) {
   command.start();
   Result<StepEnd> end = stepper.run();
   int ended_by = end ? end->signal : 0;
-  // RunEnd waits for the command's end, but leaves its status to be taken.
-  struct Taken {
-    Workload* command;
-    ~Taken() {
-      if (command != nullptr) (void)command->reap(true);
-    }
-  } taken{!end || !end->status ? &command : nullptr};
-  RunEnd rest(taken.command, SIGTERM, ended_by, env);
+  bool runs = !end || !end->status;  // or the stepper has taken its status
+  RunEnd rest(runs ? &command : nullptr, SIGTERM, ended_by, env);
   Result<> finished = recording.finish();
   if (!end) return std::unexpected(end.error());
   TRY(finished);

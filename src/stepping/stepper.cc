@@ -262,14 +262,14 @@ Result<> Stepper::arrive(Thread& thread, uint64_t ip) {
     }
     thread.in_system_call = true;
   }
-  if (thread.instruction.kind == StepKind::kRepeat) {
+  if (thread.instruction.kind == StepKind::kRepeat && options_.has_breakpoints) {
     run_repetitions(thread);
     return {};
   }
   return step(thread);
 }
 
-/// A step is one repetition, and there may be millions.
+/// In one go: a step is one repetition, and there may be millions.
 void Stepper::run_repetitions(Thread& thread) {
   thread.repeating = true;
   uint64_t end = thread.ip + thread.instruction.length;

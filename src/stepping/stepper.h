@@ -35,6 +35,7 @@ namespace sonde {
 struct StepperOptions {
   bool follow = true;                  // threads and children, too
   uint64_t max_bytes = 0;              // of the file; 0: no limit
+  bool has_breakpoints = true;         // hardware_breakpoints_fire(); filters need them
   std::vector<AddressFilter> filters;  // empty: everything is traced
   std::string log_path;                // empty: none; else "TID ADDRESS" per instruction, for tests
 };

@@ -70,8 +70,7 @@ class PropellerTest(OwnDirectoryTest):
 
     def record(self):
         self.build("app")
-        self.sonde("record", "-N", "-o", "perf.data", "-e", "sonde_step//", "--filter",
-                   "start main, stop exit @ /lib/x86_64-linux-gnu/libc.so.6", "--", "./app", "200")
+        self.sonde("record", "-N", "-o", "perf.data", "-e", "sonde_step//", "--", "./app", "200")
 
     def blocks(self, program):
         """By entry: the blocks of the function in the order of the code, as LLVM reads them."""

@@ -75,11 +75,20 @@ class StepTest(OwnDirectoryTest):
                 self.assertIn("record: Stepped", done.stderr)
                 self.same(threads=1)
 
-    @debug_registers.needed
     def test_shared_objects(self):
         self.build()
         self.record("--", self.program, "recursion")
         self.same(threads=1)
+
+    @unittest.skipIf(debug_registers.fire(), "hardware breakpoints fire here")
+    def test_filters_are_refused_if_breakpoints_never_fire(self):
+        done = self.record("--filter", "filter fibonacci", "--", self.program, "recursion", status=255)
+        self.assertRegex(done.stderr, r"^sonde_step//: --filter needs hardware breakpoints, .*\n$")
+        self.assertFalse(self.file.exists())
+
+    @debug_registers.needed
+    def test_filters_in_shared_objects(self):
+        self.build()
         self.record("--filter", "filter puts @ libc.so.6, filter fibonacci", "--", self.program, "recursion", status=255)
         libc = next(line.split()[2] for line in subprocess.run(["ldd", self.program], capture_output=True, text=True).stdout.splitlines()
                     if "libc.so" in line)
@@ -110,7 +119,6 @@ class StepTest(OwnDirectoryTest):
         self.assertNotIn("fibonacci", names)
         self.same(threads=1)
 
-    @debug_registers.needed
     def test_what_cannot_be_recorded_is_refused(self):
         done = self.record("--", self.program, "generated", status=255)
         self.assertRegex(done.stderr, r"^sonde_step//: code at 0x[0-9a-f]+ was generated at run time, .* -e cpu-clock\n$")
@@ -124,7 +132,6 @@ class StepTest(OwnDirectoryTest):
                 status = 129 if words[-1] == "uid == 0" else 255
                 self.assertIn(reason, self.record(*words, "--", self.program, "recursion", status=status).stderr)
 
-    @debug_registers.needed
     def test_a_limit_on_the_file_is_kept(self):
         self.build()  # 12 KiB
         done = self.record("--max-size", "8K", "--", self.program, "recursion", status=0)

@@ -36,6 +36,7 @@ constexpr uint64_t kSameRequestNs = 500 * kMillisecondNs;
 
 RunEnd::RunEnd(Workload* workload, int request, int ended_by, Env& env)
     : env_(env),
+      workload_(workload),
       request_(request),
       began_ns_(monotonic_ns()),
       needed_(ended_by != 0 ? 1 : 2),
@@ -69,6 +70,7 @@ RunEnd::~RunEnd() {
   uint64_t one = 1;
   [[maybe_unused]] ssize_t told = ::write(stop_.get(), &one, sizeof one);
   watcher_.join();
+  if (pid_ >= 0) (void)workload_->reap(false);
 }
 
 bool RunEnd::is_over() const {

@@ -4,7 +4,7 @@
 //   workload->signal(SIGTERM);
 //   RunEnd end(workload, SIGTERM, ended_by, env);
 //   … complete the file, print the results …
-//                                   // destroyed: waits for the command's end, and says so
+//                                   // destroyed: waits for the command's end, takes its status
 //
 // While it exists, one more SIGINT or SIGTERM ends everything for certain, whatever we are doing:
 // the command and all its descendants are killed, and this process dies by that signal. If it was
@@ -31,7 +31,7 @@ namespace sonde {
 class RunEnd {
  public:
   /// `workload`, if there is one and it still runs, was asked to end by the signal `request`.
-  /// `ended_by`: the signal that ended the run, or 0. `env` must outlive this.
+  /// `ended_by`: the signal that ended the run, or 0. `workload` and `env` must outlive this.
   RunEnd(Workload* workload, int request, int ended_by, Env& env);
   RunEnd(const RunEnd&) = delete;
   RunEnd& operator=(const RunEnd&) = delete;
@@ -52,6 +52,7 @@ class RunEnd {
   void watch();
 
   Env& env_;
+  Workload* workload_;
   pid_t pid_ = -1;  // of the command; less than 0: none, or it has ended
   std::string name_;
   int request_;
