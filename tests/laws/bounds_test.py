@@ -205,6 +205,18 @@ def mappings_over_all(n):
     return recording(data + some_samples(10))
 
 
+def mappings_within_each_other(n):
+    """Each begins and ends within the one before, which becomes two."""
+    data = b"".join(mmap2(1, i + 1, 0x400000 + i * 0x1000, b"/o", length=2 * (n - i) * 0x1000) for i in range(n))
+    return recording(data + some_samples(n, span=2 * n))
+
+
+def mappings_beside_each_other(n):
+    """Each covers most of the one before."""
+    data = b"".join(mmap2(1, i + 1, 0x400000 + i * 0x1000, b"/o%d" % (i % 2), length=n * 0x1000) for i in range(n))
+    return recording(data + some_samples(n, span=2 * n))
+
+
 def files_at_one_path(n):
     data = b"".join(mmap2(1, i + 1, 0x400000 + i * 0x1000, b"/one", inode=i + 1) for i in range(n))
     return recording(data + some_samples(10))
@@ -354,6 +366,8 @@ RECORDINGS = [
     (mappings, 5000, SCRIPT, 60),
     (mappings_of_one_place, 5000, REPORT, 60),
     (mappings_over_all, 5000, REPORT, 60),
+    (mappings_within_each_other, 5000, REPORT, 60),
+    (mappings_beside_each_other, 5000, REPORT, 60),
     (processes_of_one_file, 5000, REPORT, 60),
     (forks, 5000, REPORT, 60),
     (fork_chain, 5000, REPORT, 60),
@@ -441,6 +455,15 @@ def pprof_deep(n):
     return pprof([field(1, b"".join(varint(i % 1000 + 1) for i in range(n))) + field(2, varint(1))], 1000)
 
 
+def pprof_long_names(n):
+    """One name, of half of the bytes, in a stack as deep as the other half allows."""
+    name = b"x" * (n // 2)
+    locations = n // 20
+    out = pprof([field(1, b"".join(varint(i % 1000 + 1) for i in range(locations))) + field(2, varint(1))], 0, [name])
+    out += b"".join(field(4, field(1, i + 1) + field(3, 4096 + i) + field(4, field(1, 1))) for i in range(1000))
+    return out + field(5, field(1, 1) + field(2, 3))
+
+
 def pprof_strings(n):
     return pprof([field(1, varint(1)) + field(2, varint(1))], 1, [b"s%d" % i for i in range(n)])
 
@@ -457,6 +480,14 @@ def speedscope(frames, profile):
 def speedscope_nested_events(n):
     opened = ",".join('{"type":"O","frame":%d,"at":1}' % (i % 1000) for i in range(n))
     closed = ",".join('{"type":"C","frame":%d,"at":2}' % (i % 1000) for i in reversed(range(n)))
+    return speedscope(1000, '{"type":"evented","name":"p","unit":"none","startValue":0,"endValue":9,"events":[' + opened + "," + closed +
+                      "]}")
+
+
+def speedscope_stairs(n):
+    """Calls within calls, each with time of its own: as many stacks as frames."""
+    opened = ",".join('{"type":"O","frame":%d,"at":%d}' % (i % 1000, i) for i in range(n))
+    closed = ",".join('{"type":"C","frame":%d,"at":%d}' % (i % 1000, 2 * n - i) for i in reversed(range(n)))
     return speedscope(1000, '{"type":"evented","name":"p","unit":"none","startValue":0,"endValue":9,"events":[' + opened + "," + closed +
                       "]}")
 
@@ -492,6 +523,8 @@ PROFILES = [
     (pprof_values, 250000, FOLD, 20),
     (speedscope_nested_events, 12500, FOLD, 60),
     (speedscope_nested_events, 12500, FLAMEGRAPH, 60),
+    (speedscope_stairs, 1000, FOLD, 60),
+    (speedscope_stairs, 12500, FLAMEGRAPH, 60),
     (speedscope_samples, 25000, FOLD, 60),
     (speedscope_nesting, 250000, FOLD, 20),
 ]
@@ -531,6 +564,10 @@ def compressed_damage():
     return compressed(record(1, USER, b""), 2000)
 
 
+def one_long_name_often():
+    return pprof_long_names(200000)
+
+
 def gzipped_stacks():
     return gzip.compress(b"main;f 1\n" * (7 << 20), 9) * 20
 
@@ -551,7 +588,12 @@ MEMORY = 8 * ALLOWANCE
 BOMBS = [
     (compressed_rounds, REPORT, 2, "the compressed records: "),
     (compressed_switches, REPORT, 9, "the compressed records: "),
-    (compressed_damage, ["report", "-D", "-f", "-i"], 5, "the compressed records: "),
+    (compressed_damage, ["report", "-D", "-f", "-i"], 6, "the compressed records: "),
+    (one_long_name_often, FOLD, 0, ""),
+    (one_long_name_often, FLAMEGRAPH, 0, ""),
+    *((one_long_name_often, ["export", "--to", name, "-o", os.devnull], 0, "")
+      for name in ("chrome", "firefox", "folded", "json", "otlp", "perfetto", "pprof", "speedscope")),
+    (one_long_name_often, ["view", "-o", os.devnull], 0, ""),
     (gzipped_stacks, FOLD, 4, "bytes expand to at least"),
     (forks_of_many_mappings, REPORT, 2, "too many mappings to be copied once more"),
 ]

@@ -98,25 +98,38 @@ class ObjectBuildIds {
 [[nodiscard]] std::string_view kind_word(FrameKind kind);
 
 /// Writes what `append(i, text)` appends for each i of [0, count), in order. It is called on chunks
-/// in parallel, so it must be thread-safe; only a few chunks are in memory at a time. `make_append`
-/// makes one such function per chunk, which may hold per-chunk state.
+/// in parallel, so it must be thread-safe; only a few chunks are in memory at a time, each of some
+/// megabytes at most (and one i more). `make_append` makes one such function per chunk, which may
+/// hold per-chunk state.
 template <typename MakeAppend>
 void write_in_pieces(Sink& out, size_t count, const MakeAppend& make_append) {
   constexpr size_t kPieceSize = 4096;
   constexpr size_t kPiecesAtATime = 8;
-  std::vector<std::string> texts(kPiecesAtATime);
+  constexpr size_t kMostText = 4 << 20;  // bytes; a long name in each i would be gigabytes
+  struct Piece {
+    size_t begin, end;  // what is left of it
+    std::string text;
+  };
+  auto format = [&](Piece& piece) {
+    piece.text.clear();
+    auto append = make_append();
+    while (piece.begin < piece.end && piece.text.size() < kMostText)
+      append(piece.begin++, piece.text);
+  };
+  std::vector<Piece> pieces(kPiecesAtATime);
   for (size_t begin = 0; begin < count && out.failed() == 0;) {
-    size_t pieces = std::min(kPiecesAtATime, (count - begin + kPieceSize - 1) / kPieceSize);
-    parallel_for(pieces, [&](size_t piece) {
-      std::string& text = texts[piece];
-      text.clear();
-      auto append = make_append();
-      size_t from = begin + piece * kPieceSize;
-      size_t to = std::min(count, from + kPieceSize);
-      for (size_t i = from; i < to; ++i) append(i, text);
-    });
-    for (size_t piece = 0; piece < pieces; ++piece) out.write_lines(texts[piece]);
-    begin += pieces * kPieceSize;
+    for (Piece& piece : pieces) {
+      piece.begin = begin;
+      piece.end = begin = std::min(count, begin + kPieceSize);
+    }
+    parallel_for(pieces.size(), [&](size_t i) { format(pieces[i]); });
+    for (Piece& piece : pieces) {
+      out.write_lines(piece.text);
+      while (piece.begin < piece.end && out.failed() == 0) {
+        format(piece);
+        out.write_lines(piece.text);
+      }
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <vector>
 
 #include "export/formats/exports.h"
@@ -13,7 +14,8 @@ namespace {
 
 /// Depth first, but with siblings in the order of their lines: the name of a function is followed
 /// by a blank if the stack ends there, and by a semicolon if it goes on. If one sibling's name is a
-/// prefix of another's, the lines of the two may be interleaved.
+/// prefix of another's, the lines of the two may be interleaved. A line is nodes until it is
+/// written: a deep stack of one long name has a text that is much larger than the profile.
 class FoldedWriter {
  public:
   FoldedWriter(Sink& out, const StackProfile& profile, std::span<const size_t> columns)
@@ -24,14 +26,12 @@ class FoldedWriter {
     while (!waiting_.empty()) {
       Part part = waiting_.back();
       waiting_.pop_back();
-      line_.resize(part.prefix_size);
-      line_ += profile_.name_of(StackNodeId(part.node));
-      if (!part.goes_on) {
-        write_line(part.node);
-        continue;
-      }
-      line_ += ';';
-      push_children(part.node + 1, profile_.nodes[part.node].end, line_.size());
+      line_.resize(part.depth);
+      line_.push_back(part.node);
+      if (part.goes_on)
+        push_children(part.node + 1, profile_.nodes[part.node].end, line_.size());
+      else
+        write_line();
     }
     write_last();
   }
@@ -41,15 +41,15 @@ class FoldedWriter {
   struct Part {
     uint32_t node;
     bool goes_on;
-    size_t prefix_size;  // of the line, before the node's name
+    size_t depth;  // of the node: how many are above it
   };
 
-  void push_children(size_t begin, size_t end, size_t prefix_size) {
+  void push_children(size_t begin, size_t end, size_t depth) {
     size_t first = waiting_.size();
     for (size_t node = begin; node < end; node = profile_.nodes[node].end) {
-      if (has_weight(node)) waiting_.push_back({static_cast<uint32_t>(node), false, prefix_size});
+      if (has_weight(node)) waiting_.push_back({static_cast<uint32_t>(node), false, depth});
       if (profile_.nodes[node].end > node + 1)
-        waiting_.push_back({static_cast<uint32_t>(node), true, prefix_size});
+        waiting_.push_back({static_cast<uint32_t>(node), true, depth});
     }
     auto is_before = [this](const Part& a, const Part& b) { return stands_before(a, b); };
     auto added = std::span(waiting_).subspan(first);
@@ -58,8 +58,8 @@ class FoldedWriter {
   }
   [[nodiscard]] bool stands_before(const Part& a, const Part& b) const {
     if (a.node == b.node) return !a.goes_on && b.goes_on;
-    std::string_view name_a = profile_.name_of(StackNodeId(a.node));
-    std::string_view name_b = profile_.name_of(StackNodeId(b.node));
+    std::string_view name_a = name_of(a.node);
+    std::string_view name_b = name_of(b.node);
     size_t common = std::min(name_a.size(), name_b.size());
     if (int order = name_a.compare(0, common, name_b, 0, common); order != 0) return order < 0;
     int rest = next_of(a, name_a, common) - next_of(b, name_b, common);
@@ -77,32 +77,46 @@ class FoldedWriter {
         columns_, [&](size_t column) { return profile_.columns[column].self[node] != 0; });
   }
   /// Functions of the same name in two objects are two nodes but one line.
-  void write_line(uint32_t node) {
-    if (line_ != last_ || last_values_.empty()) {
+  void write_line() {
+    if (last_values_.empty() || !is_last(line_)) {
       write_last();
       last_ = line_;
       last_values_.assign(columns_.size(), 0);
     }
     for (size_t i = 0; i < columns_.size(); ++i)
-      last_values_[i] += profile_.columns[columns_[i]].self[node];
+      last_values_[i] += profile_.columns[columns_[i]].self[line_.back()];
+  }
+  [[nodiscard]] bool is_last(std::span<const uint32_t> line) const {
+    // From the end: lines that follow each other begin alike.
+    return std::ranges::equal(
+        line | std::views::reverse, last_ | std::views::reverse,
+        [this](uint32_t a, uint32_t b) { return a == b || name_of(a) == name_of(b); });
+  }
+  [[nodiscard]] std::string_view name_of(uint32_t node) const {
+    return profile_.name_of(StackNodeId(node));
   }
   void write_last() {
     if (last_values_.empty()) return;
-    for (double value : last_values_) {
-      last_ += ' ';
-      append_value(last_, value);
+    for (size_t i = 0; i < last_.size(); ++i) {
+      if (i > 0) out_.put(';');
+      out_.write(name_of(last_[i]));
     }
-    last_ += '\n';
-    out_.write(last_);
+    std::string values;
+    for (double value : last_values_) {
+      values += ' ';
+      append_value(values, value);
+    }
+    out_.write(values);
+    out_.put('\n');
     last_values_.clear();
   }
 
   Sink& out_;
   const StackProfile& profile_;
   std::span<const size_t> columns_;
-  std::vector<Part> waiting_;  // a stack: the last is next
-  std::string line_;
-  std::string last_;                 // the last stack found, not yet written
+  std::vector<Part> waiting_;        // a stack: the last is next
+  std::vector<uint32_t> line_;       // nodes, outermost first
+  std::vector<uint32_t> last_;       // the last stack found, not yet written
   std::vector<double> last_values_;  // of it; empty: there is none
 };
 

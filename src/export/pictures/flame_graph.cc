@@ -144,7 +144,7 @@ class FlameGraphBuilder {
                  .start = span.start,
                  .total = span.total,
                  .name = {},
-                 .title = {},
+                 .details = {},
                  .fill = {}};
     std::string_view marked = span.node.valid() ? profile_.name_of(span.node) : "";
     box.name = span.node.valid() ? without_mark(marked) : root_name(data);
@@ -152,7 +152,7 @@ class FlameGraphBuilder {
                         (*data.other_totals)[span.node.index()] == 0;
     if (is_only_here && options_.difference->marks) box.mark = FlameMark::kOnlyHere;
     if (data.is_remainder) box.mark = FlameMark::kRemainder;
-    box.title = title_of(span, box, data);
+    box.details = details_of(span, box, data);
     box.fill = fill_of(span, marked, data);
     box.is_dark = options_.difference &&
                   is_dark(data.is_remainder ? remainder_color(span) : change_color(span));
@@ -164,19 +164,15 @@ class FlameGraphBuilder {
   static std::string_view root_name(const BlockData& data) {
     return data.is_remainder ? "only here" : "all";
   }
-  [[nodiscard]] std::string title_of(const FlameSpan& span, const FlameBox& box,
-                                     const BlockData& data) const {
-    if (auto given = options_.attributes.find(box.name);
-        given != options_.attributes.end() && given->second.title)
-      return *given->second.title;
+  [[nodiscard]] std::string details_of(const FlameSpan& span, const FlameBox& box,
+                                       const BlockData& data) const {
     std::string count =
         grouped(span.total * options_.factor) + ' ' + std::string(options_.count_name);
     if (!span.node.valid()) {
       std::string share = data.is_remainder ? percent_of(span.total) : "100%";
-      return fmt::format("{} ({}, {})", box.name, count, share);
+      return fmt::format(" ({}, {})", count, share);
     }
-    std::string text(box.name);
-    text += " (" + count + ", " + percent_of(span.total);
+    std::string text = " (" + count + ", " + percent_of(span.total);
     if (data.other_totals != nullptr) add_changes(text, span, box, *data.other_totals);
     return text + ')';
   }

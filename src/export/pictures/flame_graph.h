@@ -38,7 +38,7 @@ struct FlameMinWidth {
 
 /// `--nameattr`: extra attributes for the box of a function.
 struct FlameNameAttributes {
-  std::optional<std::string> title;                           // replaces the default
+  std::optional<std::string> title;                           // instead of name and details
   std::vector<std::pair<std::string, std::string>> of_group;  // id, class, style, onclick …
   std::vector<std::pair<std::string, std::string>> of_link;   // href, target …; empty: no link
 };
@@ -88,7 +88,7 @@ struct FlameBox {
   double total = 0;
   std::string_view
       name;  // without its mark; of the profile, which must live as long; "all": the root
-  std::string title;
+  std::string details;  // follows the name in the title: " (12 samples, 3.00%)"
   std::string fill;
   FlameMark mark = FlameMark::kNone;
   bool is_dark = false;  // black text would be hard to read on it

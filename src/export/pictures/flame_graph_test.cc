@@ -144,8 +144,8 @@ TEST(FlameDifference, NewAndElidedStacksAreMarked) {
   const FlameBlock& after = graph.blocks[0];
   EXPECT_EQ(box_named(after, "a").fill, css(difference_color(2.0 / 3)));
   EXPECT_EQ(box_named(after, "new").mark, FlameMark::kOnlyHere);
-  EXPECT_EQ(box_named(after, "new").title,
-            "new (2 samples, 20.00%; +20.00% by itself, +20.00% in all; new)");
+  EXPECT_EQ(box_named(after, "new").details,
+            " (2 samples, 20.00%; +20.00% by itself, +20.00% in all; new)");
   EXPECT_EQ(box_named(after, "same").mark, FlameMark::kNone);
   const FlameBlock& elided = graph.blocks[1];
   EXPECT_EQ(elided.heading, "Elided: stacks that were there only before: 3 samples, 30.00%");
@@ -165,8 +165,8 @@ TEST(FlameDifference, TheReverseViewHasTheShapeOfBefore) {
   FlameGraph graph = make_flame_graph(profile, 0, options);
   ASSERT_EQ(graph.blocks.size(), 2u);
   EXPECT_EQ(box_named(graph.blocks[0], "gone").total, 3);
-  EXPECT_EQ(box_named(graph.blocks[0], "gone").title,
-            "gone (3 samples, 33.33%; 0.00% by itself, -33.33% in all; gone)");
+  EXPECT_EQ(box_named(graph.blocks[0], "gone").details,
+            " (3 samples, 33.33%; 0.00% by itself, -33.33% in all; gone)");
   EXPECT_EQ(box_named(graph.blocks[0], "a").fill, css(difference_color(2.0 / 3)))
       << "more is red in both views";
   EXPECT_TRUE(graph.blocks[1].heading.starts_with("New: "));

@@ -176,7 +176,12 @@ class FlameSvgWriter {
     text_ += '"';
     if (given != nullptr) append_attributes(given->of_group);
     text_ += "><title>";
-    escape(box.title);
+    if (given != nullptr && given->title) {
+      escape(*given->title);
+    } else {
+      escape(box.name);
+      escape(box.details);
+    }
     text_ += "</title>";
   }
   void append_attributes(const std::vector<std::pair<std::string, std::string>>& attributes) {
