@@ -27,6 +27,8 @@ Result<std::vector<std::byte>> unpack_gzip(const std::string& path, Bytes conten
   constexpr size_t kTrailer = 4;  // the size, modulo 2^32
   if (content.size() < kTrailer) return damaged(path);
   auto size = load<uint32_t>(content.data() + content.size() - kTrailer, ByteOrder::kLittle);
+  constexpr uint64_t kMostRatio = 1032;  // of DEFLATE: 258 bytes of two bits
+  if (size > content.size() * kMostRatio) return damaged(path);
   TRY(Expansion(path).grow_in_memory(content.size(), size));
   std::unique_ptr<libdeflate_decompressor, decltype(&::libdeflate_free_decompressor)> unpacker(
       ::libdeflate_alloc_decompressor(), &::libdeflate_free_decompressor);
