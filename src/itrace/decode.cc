@@ -242,9 +242,10 @@ Result<> follow_queue(const TraceInput& input, const TraceQueue& queue, auto& sa
   std::vector<std::vector<std::byte>> memory;
   for (const TracePiece& run : joined(queue.pieces, memory)) TRY(follow(run));
   samples.finish();
-  for (const LostTrace& lost : input.lost)
-    if (queue.cpu == UINT32_MAX ? lost.tid == queue.tid : lost.cpu == queue.cpu)
-      samples.put_lost(lost);
+  bool of_thread = queue.cpu == UINT32_MAX;
+  const auto& all = of_thread ? input.lost_of_thread : input.lost_on_cpu;
+  if (auto lost = all.find(of_thread ? queue.tid : queue.cpu); lost != all.end())
+    for (const LostTrace& one : lost->second) samples.put_lost(one);
   return {};
 }
 

@@ -16,8 +16,13 @@ QueueTasks::QueueTasks(const TraceInput& input, uint32_t cpu, uint32_t tid,
 }
 
 TaskTimeline::Task QueueTasks::task_at(uint64_t time_ns) {
-  if (at_ > 0 && time_ns < switches_[at_ - 1].time_ns) at_ = 0;
-  while (at_ < switches_.size() && switches_[at_].time_ns <= time_ns) ++at_;
+  bool is_later = at_ < switches_.size() && switches_[at_].time_ns <= time_ns;
+  bool is_earlier = at_ > 0 && time_ns < switches_[at_ - 1].time_ns;
+  // Times of a damaged trace go back and forth.
+  if (is_later || is_earlier) {
+    auto after = std::ranges::upper_bound(switches_, time_ns, {}, &TaskSwitch::time_ns);
+    at_ = static_cast<size_t>(after - switches_.begin());
+  }
   if (at_ == 0) return first_;
   const TaskSwitch& now = switches_[at_ - 1];
   return {now.pid, now.tid, 1 + uint64_t{now.moves}};

@@ -297,7 +297,11 @@ class InputReader {
     } else if (auto aux = decode_as<AuxRecord>(record, layout)) {
       take_stretch(*aux, id, time);
       constexpr uint64_t kTruncated = 1;
-      if ((aux->flags & kTruncated) != 0) input_.lost.push_back({time, id.cpu, id.pid, id.tid});
+      if ((aux->flags & kTruncated) != 0) {
+        LostTrace lost{time, id.cpu, id.pid, id.tid};
+        input_.lost_on_cpu[id.cpu].push_back(lost);
+        input_.lost_of_thread[id.tid].push_back(lost);
+      }
     }
   }
 
@@ -305,12 +309,10 @@ class InputReader {
     auto trace = decode_user<AuxtraceRecord>(record);
     if (!trace) return;
     bool of_cpu = trace->cpu != UINT32_MAX;
-    auto is_same = [&](const TraceQueue& queue) {
-      return queue.cpu == trace->cpu && (of_cpu || queue.tid == trace->tid);
-    };
-    auto queue = std::ranges::find_if(input_.queues, is_same);
-    if (queue == input_.queues.end())
-      queue = input_.queues.insert(input_.queues.end(), {trace->cpu, trace->tid, {}, {}});
+    std::pair<uint32_t, uint32_t> key(trace->cpu, of_cpu ? 0 : trace->tid);
+    auto [known, is_new] = queue_of_.try_emplace(key, input_.queues.size());
+    if (is_new) input_.queues.push_back({trace->cpu, trace->tid, {}, {}});
+    TraceQueue* queue = &input_.queues[known->second];
     // A snapshot begins with what the one before it already had.
     if (!queue->pieces.empty()) {
       const TracePiece& before = queue->pieces.back();
@@ -325,6 +327,7 @@ class InputReader {
 
   const Recording& recording_;
   TraceInput input_;
+  std::map<std::pair<uint32_t, uint32_t>, size_t> queue_of_;  // by CPU, or by thread without one
   bool has_info_ = false;
   bool samples_traces_, writes_into_trace_;
   SampledTrace sampled_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -93,7 +94,8 @@ struct TraceInput {
   std::optional<TraceClock> counter;
   std::vector<TraceQueue> queues;
   std::vector<TaskSwitch> switches;  // by CPU and time
-  std::vector<LostTrace> lost;
+  /// Of a CPU's area, and of a thread's; in the order of the recording.
+  std::map<uint32_t, std::vector<LostTrace>> lost_on_cpu, lost_of_thread;
   std::vector<AuxOutputId> aux_output_ids;
   /// Events with `aux_output` that the recording has samples of outside of the trace.
   std::vector<EventId> sampled_aux_output;
