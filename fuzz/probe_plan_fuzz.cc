@@ -44,7 +44,8 @@ void check_named(const RequestedProbe& request, const std::vector<ProbePlan>& pl
 
 void plan(std::string_view definition, const ProbedCode& code, const std::string& path) {
   PlanOptions options{.max_probes = 32, .with_externs = true, .with_ranges = true};
-  (void)list_source_lines(code, definition, false);
+  StringSink listing;
+  (void)write_source_lines(code, definition, false, listing);
   auto request = parse_probe(definition);
   if (!request) return;
   if (request->sdt_name.empty()) {
