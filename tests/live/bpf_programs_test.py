@@ -92,7 +92,8 @@ int main(int argc, char** argv) {
 
 class BpfProgramsTest(OwnDirectoryTest):
     def run_in(self, *command, status=0, **how):
-        done = subprocess.run(list(map(str, command)), cwd=self.path, stdin=subprocess.DEVNULL, capture_output=True, text=True, **how)
+        done = subprocess.run(list(map(str, command)), cwd=self.path, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                              errors="backslashreplace", **how)
         if status is not None:
             self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done

@@ -12,6 +12,8 @@ import time
 import unittest
 from pathlib import Path
 
+import explorer_data
+
 SONDE = os.environ["SONDE"]
 PERF = shutil.which("perf")
 EVENT = "syscalls:sys_enter_getppid"
@@ -38,8 +40,8 @@ class LossesTest(unittest.TestCase):
         self.calls = 0
 
     def sonde(self, *words):
-        done = subprocess.run([SONDE, *map(str, words)], cwd=self.path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              stdin=subprocess.DEVNULL, timeout=LONG)
+        done = subprocess.run([SONDE, *map(str, words)], cwd=self.path, encoding="utf-8", errors="replace", stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=LONG)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
@@ -122,7 +124,7 @@ class LossesTest(unittest.TestCase):
         diff = self.sonde("diff", file, file).stdout + self.sonde("diff", file, file).stderr
         self.assertIn(f"lost {lost} samples", diff)
         self.sonde("view", "-i", file, "-o", "page.html")
-        self.assertIn(f"{lost:,} samples were lost", (self.path / "page.html").read_text())
+        self.assertIn(f"{lost:,} samples were lost", explorer_data.unpacked((self.path / "page.html").read_text()))
         return lost
 
     def test_of_our_recorder(self):

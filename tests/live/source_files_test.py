@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """What is read as source: debug information may name any file, but only source is shown, and goes into pages. Needs root."""
-import base64
 import os
 import re
 import shutil
@@ -8,8 +7,9 @@ import subprocess
 import sys
 import tempfile
 import unittest
-import zlib
 from pathlib import Path
+
+import explorer_data
 
 SONDE = os.environ["SONDE"]
 NOBODY = 65534
@@ -33,20 +33,6 @@ LIAR = """
 # 1 "%s"
 __attribute__((noinline)) void liar%d(void) { for (int i = 0; i < 20000; ++i) sum += i; }
 """
-
-
-def page_data(page):
-    """What an explorer page has packed."""
-    packed = re.findall(r"[A-Za-z0-9+/=]{200,}", page)
-    texts = []
-    for one in packed:
-        for wbits in (15, 31, -15):
-            try:
-                texts.append(zlib.decompress(base64.b64decode(one), wbits).decode("utf-8", "replace"))
-                break
-            except (zlib.error, ValueError):
-                pass
-    return page + "".join(texts)
 
 
 class SourceFiles(unittest.TestCase):
@@ -103,7 +89,8 @@ class SourceFiles(unittest.TestCase):
         yield "annotate -l", run("annotate", "--stdio2", "-i", self.data(name))
         yield "script", run("script", "-F", "ip,sym,srcline,srccode", "-i", self.data(name))
         said = run("view", "-i", self.data(name), "-o", f"{name}.html")
-        yield "view", said + page_data((self.build / f"{name}.html").read_text())
+        page = (self.build / f"{name}.html").read_text()
+        yield "view", said + page + explorer_data.unpacked(page)
         script = self.build / "lines.py"
         script.write_text("import os, sys\nsys.path.append(os.environ.get('PERF_EXEC_PATH', '') + '/x')\n"
                           "from perf_trace_context import *\nimport perf_trace_context\n"
@@ -148,7 +135,7 @@ class SourceFiles(unittest.TestCase):
         done = subprocess.run([SONDE, "view", "-i", self.data("liars"), "-o", "named.html"], cwd=self.build, capture_output=True, text=True,
                               check=True)
         self.assertRegex(done.stderr, r"it contains lines of 1 source file: \S*/build/liars.c \]")
-        page = page_data((self.build / "named.html").read_text())
+        page = explorer_data.unpacked((self.build / "named.html").read_text())
         self.assertIn(f'["lines of","{self.build}/liars.c"]', page.replace(", ", ","))
 
     def test_a_prefix_leads_to_source_elsewhere(self):

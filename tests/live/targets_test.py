@@ -12,7 +12,7 @@ SONDE = os.environ["SONDE"]
 GONE = 2**22 - 2  # above the kernel's limit, unless somebody asked for the largest one
 COMMANDS = [["record", "-o", "x", "-e", "cpu-clock"], ["record", "-o", "x", "-e", "cpu-clock", "--per-thread"], ["stat", "-e", "cs"],
             ["top", "--stdio", "-e", "cpu-clock"], ["trace"], ["trace", "-s"], ["lock", "contention", "-b"],
-            ["ftrace", "trace"], ["histogram", "sched:sched_switch"]]
+            ["ftrace", "trace"], ["histogram", "sched:sched_switch", "prev_prio"]]
 NO_SHORT_TID = ("lock", "ftrace")
 
 

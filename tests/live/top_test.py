@@ -29,7 +29,7 @@ __attribute__((noinline)) void the_other_function(void) { for (long i = 0; i < 1
 char* page;
 volatile int was_asked;
 __attribute__((noinline)) void the_faulting_function(void) {
-  for (int i = 0; i < 100; ++i) madvise(page, 4096, MADV_DONTNEED), *page = 1;
+  for (int i = 0; i < 10; ++i) madvise(page, 4096, MADV_DONTNEED), *page = 1;
 }
 void on_signal(int number) { was_asked = number; }
 int main(int argc, char** argv) {

@@ -74,6 +74,8 @@ class TutorialTest(unittest.TestCase):
                     status, printed = reader.type(command)
                     self.assertTrue(succeeded(command, status), f"status {status}:\n" + "\n".join(printed))
                     found = {words_of(line) for line in [*printed, ""]}
+                    if "-g caller," in command:  # which branches are large depends on the machine: those of the page are in the whole tree
+                        found |= set(map(words_of, reader.type(re.sub("caller,[0-9]+", "caller,0.1", command))[1]))
                     missing = [line for line in expected if words_of(line) not in found]
                     self.assertEqual([], missing, "the page shows these lines, the command printed:\n" + "\n".join(printed))
                     self.assertEqual(bool(expected), bool(printed), printed)

@@ -29,6 +29,7 @@ def unthrottle(*x): print("unthrottle", x)
 def stat__interval(*x): print("interval", x)
 def stat__cs(*x): print("cs", x)
 def stat__page_faults_u(*x): print("faults", x)
+globals()["stat__page-faults_u"] = stat__page_faults_u  # perf's name for it (docs/differences.md)
 """
 
 # Rows instead of events.

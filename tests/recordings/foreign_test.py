@@ -2,16 +2,15 @@
 """Recordings of other machines and boots: what they do not identify by build id is not named by what lies at the same path here,
 nor by the kernel that runs here. One program and one kernel function are recorded as of this boot and as of others; the names in
 the first must be missing from the others, and be back with --unverified-symbols, and with what the user points at."""
-import base64
 import os
 import platform
 import re
 import shutil
 import subprocess
 import unittest
-import zlib
 from pathlib import Path
 
+import explorer_data
 from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
@@ -80,8 +79,7 @@ class ForeignTest(OwnDirectoryTest):
 
     def names_in(self, command, text):
         if command == "view":  # packed, for browsers
-            data = base64.b64decode(re.search(r'<script [^>]*id="profile"[^>]*>([^<]*)<', text)[1])
-            text = zlib.decompress(data, -zlib.MAX_WBITS).decode(errors="replace")
+            text = explorer_data.unpacked(text)
         return {name for name in ("hot_function", "vfs_read") if name in text}
 
     def test_only_this_boot_is_named_by_what_is_here(self):
