@@ -532,14 +532,18 @@ std::vector<uint32_t> Symbolizer::owners_of(DsoId dso) const {
   if (object.kind == DsoKind::kKernel) return {};
   std::vector<uint32_t> owners;
   auto add = [&owners](const std::string& path) {
-    std::optional<uint32_t> owner = owner_of(path);
-    if (owner) owners.push_back(*owner);
-    return owner.has_value();
+    std::vector<uint32_t> found = owners_on_the_way_to(path);
+    owners.insert(owners.end(), found.begin(), found.end());
+    return !found.empty();
   };
   const ObjectFinder& finder = state_->loader.finder();
-  if (object.kind != DsoKind::kJitDump) (void)add(finder.find_debug_info(query_of(object)));
-  if (!add(finder.options().symfs + object.path) && ::geteuid() == 0)
-    owners.push_back(kUnknownOwner);
+  std::string original = finder.options().symfs + object.path;
+  bool is_original = true;  // what is read, rather than a copy of it that belongs to us
+  if (object.kind != DsoKind::kJitDump) {
+    (void)add(finder.find_debug_info(query_of(object)));
+    is_original = finder.find(query_of(object)).runtime_path == original;
+  }
+  if ((!add(original) || !is_original) && ::geteuid() == 0) owners.push_back(kUnknownOwner);
   return owners;
 }
 

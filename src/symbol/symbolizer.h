@@ -118,9 +118,9 @@ class Symbolizer {
 
   /// The line in full; nullopt if unknown.
   [[nodiscard]] std::optional<SourcePlace> source_place(DsoId dso, uint64_t address) const;
-  /// The users who decide what source_place() says: whose files the object and its debug
-  /// information are. If root reads an object that is no longer where it was recorded, a copy says
-  /// nothing of them: kUnknownOwner. Not cached.
+  /// The users who decide what source_place() says: whose files, directories and links the object
+  /// and its debug information are. If root reads a copy of the object (in the cache, in a
+  /// container), that says nothing of them: kUnknownOwner. Not cached.
   [[nodiscard]] std::vector<uint32_t> owners_of(DsoId dso) const;
   static constexpr uint32_t kUnknownOwner = UINT32_MAX;
   /// The file of the object itself, as it ran; empty if it is not on this machine. Not cached.

@@ -118,6 +118,30 @@ class SourceFiles(unittest.TestCase):
             self.assertNotIn(SECRET, listed.stdout)
             self.assertNotEqual(listed.returncode, 0)
 
+    def test_a_link_to_a_file_of_root_is_nobodys(self):
+        """The program lies in a directory of its owner, who replaces it when it has been recorded; the cache has a copy, of root."""
+        home = Path(self.directory.name) / "home"
+        home.mkdir()
+        os.chown(home, NOBODY, NOBODY)
+        program = home / "program"
+        shutil.copy(self.build / "of_nobody", program)
+        os.chown(program, NOBODY, NOBODY)
+        environment = {**os.environ, "PERF_BUILDID_DIR": f"{self.directory.name}/cache"}
+
+        def run(*words):
+            return subprocess.run([SONDE, *words], cwd=self.build, env=environment, check=False, timeout=60, text=True, capture_output=True)
+
+        run("record", "-q", "-e", "cpu-clock:u", "-F", "2000", "-o", "linked.data", "--", "timeout", "-s", "INT", "1", program)
+        program.unlink()
+        program.symlink_to("/bin/true")
+        for way in "link", "gone":
+            if way == "gone":
+                program.unlink()
+            shown = run("annotate", "--stdio", "-i", "linked.data")
+            self.assertIn("liar0", shown.stdout, shown.stderr)
+            self.assertNotIn(SECRET, shown.stdout)
+            self.assertNotIn(SECRET, run("script", "-F", "ip,sym,srcline,srccode", "-i", "linked.data").stdout)
+
     def test_probe_lists_nothing_but_source(self):
         for path in self.lies:
             with self.subTest(path):

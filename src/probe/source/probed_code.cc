@@ -352,8 +352,8 @@ Result<std::string> ProbedCode::source(const std::string& path, std::string_view
   claim.directory = root.empty() ? state_->finder.symfs + std::string(directory)
                                  : std::filesystem::canonical(root, unknown).string();
   for (const std::string& file : {debug_path(), state_->finder.symfs + state_->path})
-    if (std::optional<uint32_t> owner = owner_of(file); owner && !in_kernel())
-      claim.owners.push_back(*owner);
+    if (!in_kernel())
+      std::ranges::copy(owners_on_the_way_to(file), std::back_inserter(claim.owners));
   return read_source(source_path(path), claim);
 }
 

@@ -100,10 +100,34 @@ std::string place_of(int fd) {
 
 }  // namespace
 
-std::optional<uint32_t> owner_of(const std::string& path) {
-  struct stat status{};
-  if (path.empty() || ::stat(path.c_str(), &status) != 0) return std::nullopt;
-  return status.st_uid;
+std::vector<uint32_t> owners_on_the_way_to(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as the kernel
+  std::vector<uint32_t> owners;
+  auto add = [&owners](uint32_t owner) {
+    if (std::ranges::find(owners, owner) == owners.end()) owners.push_back(owner);
+  };
+  std::error_code error;
+  std::string left = std::filesystem::absolute(path, error).string();
+  if (path.empty() || error) return {};
+  int links = 0;
+  for (size_t end = 0; end != std::string::npos;) {
+    end = left.find('/', end + 1);
+    std::string place = left.substr(0, end);
+    struct stat status{};
+    if (place.size() >= PATH_MAX || ::lstat(place.c_str(), &status) != 0) return {};
+    add(status.st_uid);
+    bool is_directory = S_ISDIR(status.st_mode);
+    if (is_directory && (status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0)
+      add(Symbolizer::kUnknownOwner);
+    if (!S_ISLNK(status.st_mode)) continue;
+    std::filesystem::path to = std::filesystem::read_symlink(place, error);
+    if (error || ++links > kMostLinks) return {};
+    // From the beginning again: the link may lead anywhere.
+    left = (std::filesystem::path(place).parent_path() / to).string() +
+           (end == std::string::npos ? "" : left.substr(end));
+    end = 0;
+  }
+  return owners;
 }
 
 bool has_source_ending(std::string_view path) {

@@ -5,7 +5,7 @@
 //     the object's compilation directory or among C++'s headers, and everybody may read it (names
 //     without an ending are common there). Both what the object says and where links lead must
 //     comply;
-//   - each user who decides what the object says, its owner, may read it, too.
+//   - each user who decides what the object says, its owners, may read it, too.
 //
 //   SourceLines sources(session.symbolizer());
 //   std::span<const std::string_view> lines = sources.of(object, place);  // empty: not available
@@ -33,8 +33,10 @@ struct SourceClaim {
   auto operator<=>(const SourceClaim&) const = default;
 };
 
-/// Whose file it is; nullopt if there is none.
-[[nodiscard]] std::optional<uint32_t> owner_of(const std::string& path);
+/// The users who decide what is found at a path: the owners of the file and of the directories and
+/// links on the way to it, each once; also Symbolizer::kUnknownOwner if everybody may put something
+/// else there. Empty if there is nothing.
+[[nodiscard]] std::vector<uint32_t> owners_on_the_way_to(const std::string& path);
 
 /// Whether a name ends like that of a source file: "list.h", "x.S", "lib.rs".
 [[nodiscard]] bool has_source_ending(std::string_view path);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -82,6 +83,34 @@ TEST_F(Source, OnlyRegularFilesAndNothingWaits) {
   ASSERT_EQ(::symlink("/dev/zero", (directory_ + "/zero.c").c_str()), 0);
   EXPECT_FALSE(reads(directory_ + "/zero.c"));
   EXPECT_FALSE(read_source(put("large.c"), {}, 3).has_value());
+}
+
+TEST_F(Source, WhoeverOwnsTheWayToAFileDecidesWhatItIs) {
+  auto owners = [this](const std::string& name) {
+    return owners_on_the_way_to(directory_ + "/" + name);
+  };
+  std::vector<uint32_t> ours = owners_on_the_way_to(put("object"));
+  EXPECT_EQ(ours.back(), ::geteuid());
+  std::filesystem::create_directory(directory_ + "/open");
+  ASSERT_EQ(::chmod((directory_ + "/open").c_str(), 0777), 0);
+  put("open/object");
+  EXPECT_EQ(std::ranges::count(owners("open/object"), Symbolizer::kUnknownOwner), 1);
+  ASSERT_EQ(::chmod((directory_ + "/open").c_str(), 01777), 0);
+  EXPECT_EQ(owners("open/object"), ours);
+  EXPECT_TRUE(owners("nothing").empty());
+  ASSERT_EQ(::symlink("loop", (directory_ + "/loop").c_str()), 0);
+  EXPECT_TRUE(owners("loop").empty());
+  ASSERT_EQ(::symlink("../object", (directory_ + "/open/link").c_str()), 0);
+  EXPECT_EQ(owners("open/link"), ours);
+  ASSERT_EQ(::symlink("open", (directory_ + "/way").c_str()), 0);
+  EXPECT_EQ(owners("way/link"), ours);
+  if (::geteuid() != 0) return;
+  for (const char* link : {"/open/link", "/way"}) {
+    ASSERT_EQ(::lchown((directory_ + link).c_str(), kStranger, 0), 0);
+    EXPECT_EQ(std::ranges::count(owners("way/link"), kStranger), 1) << link;
+  }
+  ASSERT_EQ(::chown((directory_ + "/open").c_str(), kStranger, 0), 0);
+  EXPECT_EQ(std::ranges::count(owners("open/object"), kStranger), 1);
 }
 
 TEST_F(Source, TheObjectsOwnerMustBeAbleToRead) {
