@@ -78,7 +78,7 @@ std::string lock_of(const LockRow& row, const LockTableStyle& style) {
 
 void write_values(Sink& out, const LockRow& row, const LockTableStyle& style) {
   const std::string& comma = style.separator;
-  auto cell = [&](const std::string& name) { return csv_text(name, style.quotes_formulas); };
+  auto cell = [&](const std::string& name) { return csv_name(name, comma, style.quotes_formulas); };
   for (const LockColumn* column : style.columns) out.print("{}{} ", column->value(row), comma);
   switch (style.grouping) {
     case LockGrouping::kThread:

@@ -37,13 +37,15 @@ class CountCsv final : public CountWriter {
     if (page.grouping == CountGrouping::kAll) return {};
     const view::CountUnit& unit = page.units[row.unit];
     std::string_view dash = unit.grouping == CountGrouping::kThread ? "-" : "";
-    std::string text = cell(fmt::format("{}{}{}", unit.head, dash, unit.tail)) + style_.separator;
+    std::string text = csv_name(fmt::format("{}{}{}", unit.head, dash, unit.tail), style_.separator,
+                                style_.quotes_formulas) +
+                       style_.separator;
     if (has_cpu_count(page.grouping)) text += fmt::format("{}{}", row.cpus, style_.separator);
     return text;
   }
 
   [[nodiscard]] std::string cell(std::string_view text) const {
-    return csv_text(text, style_.quotes_formulas);
+    return csv_name(text, "", style_.quotes_formulas);  // events have commas in perf's, too
   }
 
   void write_row(const view::CountPage& page, const view::CountRow& row, const std::string& time) {
@@ -56,7 +58,8 @@ class CountCsv final : public CountWriter {
     else
       out_.write(status_words(row.status));
     out_.print("{0}{1}{0}{2}", sep, event.unit, cell(event.name));
-    if (!event.cgroup.empty()) out_.print("{}{}", sep, cell(event.cgroup));
+    if (!event.cgroup.empty())
+      out_.print("{}{}", sep, csv_name(event.cgroup, sep, style_.quotes_formulas));
     if (style_.several_runs) out_.print("{}{:.2f}%", sep, row.error_percent);
     out_.print("{0}{1}{0}{2:.2f}", sep, row.running_ns, row.running_percent());
     if (row.metrics.empty()) out_.print("{0}{0}", sep);

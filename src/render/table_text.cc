@@ -142,10 +142,8 @@ class RowWriter {
     size_t begin = line_.size();
     if (options_.quotes_formulas && looks_like_formula(text)) line_ += '\'';
     line_ += text;
-    // A separator inside a value would look like the start of the next column.
     if (options_.separator.size() == 1)
-      std::replace(line_.begin() + static_cast<ptrdiff_t>(begin), line_.end(),
-                   options_.separator[0], '.');
+      replace_separators(std::span(line_).subspan(begin), options_.separator);
   }
 
   const Table& table_;

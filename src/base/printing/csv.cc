@@ -29,6 +29,8 @@ bool is_signed_numbers(std::string_view text) {
 }  // namespace
 
 bool looks_like_formula(std::string_view text) {
+  // Readers take quotes away, and some take blanks.
+  text.remove_prefix(std::min(text.find_first_not_of("\" "), text.size()));
   if (text.empty() || is_signed_numbers(text)) return false;
   constexpr std::string_view kBegin = "=+@\t\r\n";
   if (kBegin.find(text.front()) != std::string_view::npos) return true;
@@ -43,6 +45,19 @@ std::string csv_text(std::string_view text, bool quotes_formulas) {
   std::string cell(text);
   if (quotes_formulas && looks_like_formula(text)) cell.insert(cell.begin(), '\'');
   return cell;
+}
+
+std::string csv_name(std::string_view name, std::string_view separator, bool quotes_formulas) {
+  std::string cell = csv_text(name, quotes_formulas);
+  replace_separators(cell, separator);
+  return cell;
+}
+
+void replace_separators(std::span<char> cell, std::string_view separator) {
+  std::string_view text(cell.data(), cell.size());
+  for (size_t at = 0; !separator.empty() && (at = text.find(separator, at)) != std::string::npos;)
+    cell[at++] = '.';
+  std::ranges::replace_if(cell, [](char c) { return c == '\n' || c == '\r'; }, '.');
 }
 
 Result<bool> quotes_formulas(const Env& env) {

@@ -8,6 +8,7 @@
 // perf they stay perf's.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,13 @@ namespace sonde {
 
 /// `text`, with an apostrophe in front if it looks like a formula and `quotes_formulas`.
 [[nodiscard]] std::string csv_text(std::string_view text, bool quotes_formulas);
+
+/// A name between separators that nothing quotes: as csv_text, and a separator or line end in it,
+/// which would begin another cell or row, is a '.'.
+[[nodiscard]] std::string csv_name(std::string_view name, std::string_view separator,
+                                   bool quotes_formulas);
+/// Those of a cell that already stands in a line.
+void replace_separators(std::span<char> cell, std::string_view separator);
 
 /// What the settings want; fails if they cannot be read.
 [[nodiscard]] Result<bool> quotes_formulas(const Env& env);
