@@ -22,7 +22,7 @@ pid_t holder(int fd) {
 Result<DaemonLock> DaemonLock::take(const DaemonPaths& paths) {
   std::string path = paths.lock();
   // By mode and kind of lock like perf, so that both see each other's.
-  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
+  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640));
   if (!fd.valid())
     return fail(ErrorCode::kPermission, "cannot write {}: {}", path, std::strerror(errno));
   struct flock lock{};

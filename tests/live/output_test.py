@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from pathlib import Path
 SONDE = os.environ["SONDE"]
 PERF = shutil.which("perf")
 LONG = 120
+NOBODY = 65534
 MARK = ["sh", "-c", "touch started"]
 
 # Every command that writes a recording to a name, as words with {} for it. Those with MARK run a command.
@@ -178,6 +180,36 @@ class OutputTest(unittest.TestCase):
         before = contents(trace)
         self.assertNotEqual(self.run_it("data", "convert", "-i", "in.data", "--to-ctf", "trace").returncode, 0)
         self.assertEqual(contents(trace), before)
+
+    def test_settings_are_changed_where_they_are(self):
+        def set_in(path, status=0):
+            done = subprocess.run([SONDE, "config", "core.x=1"], env={**os.environ, "PERF_CONFIG": str(path)}, text=True, timeout=LONG,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+            self.assertEqual(done.returncode, status, done.stderr)
+            return done.stderr
+
+        top = self.path
+        os.mknod(top / "device", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+        (top / "directory").mkdir()
+        (top / "others").symlink_to("settings")
+        os.chown(top / "others", NOBODY, NOBODY, follow_symlinks=False)
+        for name in "device", "directory", "others":
+            with self.subTest(name):
+                before = os.lstat(top / name)
+                self.assertIn("no file of settings", set_in(top / name, 255))
+                self.assertEqual(os.lstat(top / name)[:8], before[:8])
+        (top / "settings").write_text("[core]\n\tx = 2\n")
+        (top / "settings").chmod(0o600)
+        os.chown(top / "settings", NOBODY, NOBODY)
+        (top / "settings.new").write_text("precious")
+        (top / "link").symlink_to("settings")
+        set_in(top / "link")
+        self.assertTrue((top / "link").is_symlink())
+        self.assertIn("x = 1", (top / "settings").read_text())
+        status = os.stat(top / "settings")
+        self.assertEqual((stat.S_IMODE(status.st_mode), status.st_uid), (0o600, NOBODY))
+        self.assertEqual((top / "settings.new").read_text(), "precious")
+        self.assertEqual({path.name for path in top.iterdir()}, {"device", "directory", "others", "settings", "settings.new", "link"})
 
     def test_generated_script_replaces_only_its_like(self):
         self.make_inputs()

@@ -19,18 +19,24 @@ bool begins_like_recording(int fd) {
   return start == "PERFILE2" || start == "2ELIFREP" || start == "PERFFILE";
 }
 
-bool is_others_link(const std::string& path) {
-  struct stat status{};
-  return ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode) && status.st_uid != 0 &&
-         status.st_uid != ::geteuid();
-}
-
 namespace {
 
+enum class Link : uint8_t { kNone, kTrusted, kOfOthers };
+
+Link link_at(const std::string& path) {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return Link::kNone;
+  bool is_trusted = status.st_uid == 0 || status.st_uid == ::geteuid();
+  return is_trusted ? Link::kTrusted : Link::kOfOthers;
+}
+
 std::expected<Fd, std::string> open_output(const std::string& path, mode_t mode, bool appends) {
-  if (is_others_link(path))
+  Link link = link_at(path);
+  if (link == Link::kOfOthers)
     return std::unexpected("it is another user's link; remove it, or name another file");
-  int writes = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (appends ? O_APPEND : 0);
+  // No link that came after the look.
+  int writes = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY |
+               (link == Link::kTrusted ? 0 : O_NOFOLLOW) | (appends ? O_APPEND : 0);
   struct stat status{};
   bool is_special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
   // The content is looked at before it is gone.
@@ -47,6 +53,10 @@ std::expected<Fd, std::string> open_output(const std::string& path, mode_t mode,
 }
 
 }  // namespace
+
+bool is_others_link(const std::string& path) {
+  return link_at(path) == Link::kOfOthers;
+}
 
 std::expected<Fd, std::string> overwrite(const std::string& path, mode_t mode) {
   return open_output(path, mode, false);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/output/overwriting.h"
 #include "base/text.h"
 #include "capture/synthesis/synthesis_kernel.h"
 #include "elf/core_file.h"
@@ -38,7 +39,7 @@ struct Part {
 };
 
 Result<Fd> create(const std::string& path) {
-  Fd fd(::open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  Fd fd = make_file(path, S_IRUSR | S_IWUSR);
   if (!fd.valid())
     return fail(ErrorCode::kIo, "failed to create {}: {}", path, std::strerror(errno));
   return fd;

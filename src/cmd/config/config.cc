@@ -1,9 +1,13 @@
 // config: shows and changes the user's perfconfig.
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "base/file.h"
 #include "base/output/overwriting.h"
@@ -97,14 +101,31 @@ Settings are read from /etc/perfconfig and then from ~/.perfconfig, which takes 
 
   /// Writes a second file first, so that a full disk leaves the old one intact.
   static Result<> write(const std::string& path, std::string_view text) {
-    std::string fresh = path + ".new";
-    Fd fd = make_file(fresh, 0644);
+    struct stat old{};
+    bool is_there = ::lstat(path.c_str(), &old) == 0;
+    bool is_link = is_there && S_ISLNK(old.st_mode);
+    std::error_code error;
+    std::string target = is_link ? std::filesystem::canonical(path, error).string() : path;
+    if (is_others_link(path) || error || (is_link && ::stat(path.c_str(), &old) != 0) ||
+        (is_there && !S_ISREG(old.st_mode)))
+      return fail(ErrorCode::kFailed,
+                  "{}: it is no file of settings, and is left alone: remove it, or name another "
+                  "file by PERF_CONFIG",
+                  path);
+    constexpr mode_t kUsualMode = 0644, kPermissions = 07777;
+    std::string fresh = target + ".XXXXXX";
+    Fd fd(::mkostemp(fresh.data(), O_CLOEXEC));
     if (!fd.valid())
-      return fail(ErrorCode::kPermission, "cannot write {}: {}", fresh, std::strerror(errno));
-    TRY(write_all(fd.get(), fresh, as_bytes(text)));
-    if (::rename(fresh.c_str(), path.c_str()) != 0)
-      return fail(ErrorCode::kIo, "cannot replace {}: {}", path, std::strerror(errno));
-    return {};
+      return fail(ErrorCode::kPermission, "cannot write {}: {}", path, std::strerror(errno));
+    Result<> written = write_all(fd.get(), path, as_bytes(text));
+    bool keeps_owner =
+        !is_there || old.st_uid == ::geteuid() || ::fchown(fd.get(), old.st_uid, old.st_gid) == 0;
+    if (written && (!keeps_owner ||
+                    ::fchmod(fd.get(), is_there ? old.st_mode & kPermissions : kUsualMode) != 0 ||
+                    ::rename(fresh.c_str(), target.c_str()) != 0))
+      written = fail(ErrorCode::kIo, "cannot replace {}: {}", path, std::strerror(errno));
+    if (!written) ::unlink(fresh.c_str());
+    return written;
   }
 
   bool list_ = false;

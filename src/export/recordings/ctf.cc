@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -191,10 +192,22 @@ class CtfEvent {
 
 using Uuid = std::array<uint8_t, 16>;
 
+/// A file of the trace: a new one, or one that we have made, to append to. Who else may write to
+/// the directory can put links there at any time.
+Result<Fd> open_part(int directory, const std::string& name, bool is_ours) {
+  int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  Fd file(::openat(directory, name.c_str(), flags | (is_ours ? O_APPEND : O_CREAT | O_EXCL), 0640));
+  if (!file.valid())
+    return fail(ErrorCode::kIo, "failed to open {}: {}", name, std::strerror(errno));
+  return file;
+}
+
 /// One CPU's events, on their way to its file.
 class CtfStream {
  public:
-  CtfStream(std::string path, uint32_t cpu) : path_(std::move(path)), cpu_(cpu) {}
+  /// `directory`: open, of the trace; `name`: the file's there.
+  CtfStream(int directory, std::string name, uint32_t cpu)
+      : directory_(directory), name_(std::move(name)), cpu_(cpu) {}
 
   void begin_event(uint32_t event, uint64_t time) {
     if (events_.empty()) begin_ = time;
@@ -223,18 +236,16 @@ class CtfStream {
     append_bytes(packet, cpu_);
     packet += events_;
     events_.clear();
-    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (is_begun_ ? O_APPEND : O_TRUNC);
+    Fd file = TRY(open_part(directory_, name_, is_begun_));
     is_begun_ = true;
-    Fd file(::open(path_.c_str(), flags, 0640));
-    if (!file.valid())
-      return fail(ErrorCode::kIo, "failed to open {}: {}", path_, std::strerror(errno));
-    TRY(write_all(file.get(), path_, as_bytes(packet)));
+    TRY(write_all(file.get(), name_, as_bytes(packet)));
     return packet.size();
   }
 
  private:
   static constexpr size_t kPacketSize = size_t{256} * 1024;
-  std::string path_;
+  int directory_;
+  std::string name_;
   uint32_t cpu_;
   std::string events_;
   uint64_t begin_ = 0;
@@ -267,19 +278,21 @@ class CtfWriter {
  private:
   /// A trace that is there already is replaced, with all of its streams; anything else is left
   /// alone.
-  Result<> make_directory() const {
+  Result<> make_directory() {
     namespace fs = std::filesystem;
-    if (::mkdir(directory_.c_str(), 0750) == 0) return {};
-    if (errno != EEXIST)
+    bool is_new = ::mkdir(directory_.c_str(), 0750) == 0;
+    if (!is_new && errno != EEXIST)
       return fail(ErrorCode::kIo, "failed to make the directory {}: {}", directory_,
                   std::strerror(errno));
-    std::vector<fs::path> files;
-    std::error_code error;
     bool is_trace = !is_others_link(directory_);
-    for (fs::directory_iterator at(directory_, error), end; !error && at != end;
-         at.increment(error)) {
-      files.push_back(at->path());
-      std::string name = at->path().filename();
+    parts_ = Fd(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (is_new && is_trace && parts_.valid()) return {};
+    std::vector<std::string> files;
+    std::error_code error;
+    // The directory that is open: the name may lead elsewhere by now.
+    for (fs::directory_iterator at(fmt::format("/proc/self/fd/{}", parts_.get()), error), end;
+         !error && at != end; at.increment(error)) {
+      std::string name = files.emplace_back(at->path().filename());
       bool is_part = name == "metadata" || name.starts_with("perf_stream_");
       is_trace &= is_part && fs::is_regular_file(at->symlink_status(error));
     }
@@ -288,9 +301,10 @@ class CtfWriter {
                   "{}: it exists, and is no CTF trace, so it is left alone: move it, or name "
                   "another directory",
                   directory_);
-    for (const fs::path& file : files)
-      if (!fs::remove(file, error))
-        return fail(ErrorCode::kIo, "failed to remove {}: {}", file.string(), error.message());
+    for (const std::string& file : files)
+      if (::unlinkat(parts_.get(), file.c_str(), 0) != 0)
+        return fail(ErrorCode::kIo, "failed to remove {}/{}: {}", directory_, file,
+                    std::strerror(errno));
     return {};
   }
 
@@ -345,11 +359,8 @@ class CtfWriter {
   }
 
   Result<> write_text(const std::string& text) {
-    std::string path = directory_ + "/metadata";
-    Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640));
-    if (!file.valid())
-      return fail(ErrorCode::kIo, "failed to open {}: {}", path, std::strerror(errno));
-    TRY(write_all(file.get(), path, as_bytes(text)));
+    Fd file = TRY(open_part(parts_.get(), "metadata", false));
+    TRY(write_all(file.get(), directory_ + "/metadata", as_bytes(text)));
     written_ += text.size();
     return {};
   }
@@ -359,8 +370,8 @@ class CtfWriter {
     if (cpu >= kMaxCpuCount) cpu = 0;           // also if it is unknown
     auto found = streams_.find(cpu);
     if (found == streams_.end()) {
-      std::string path = fmt::format("{}/perf_stream_{}", directory_, cpu);
-      found = streams_.try_emplace(cpu, std::move(path), cpu).first;
+      std::string name = fmt::format("perf_stream_{}", cpu);
+      found = streams_.try_emplace(cpu, parts_.get(), std::move(name), cpu).first;
     }
     return found->second;
   }
@@ -409,6 +420,7 @@ class CtfWriter {
   }
 
   const std::string& directory_;
+  Fd parts_;  // the directory
   const Session& session_;
   bool with_records_;
   TraceFormats formats_;
