@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <vector>
 
 #include "base/file.h"
 #include "base/files/process_root.h"
@@ -48,14 +51,32 @@ class NewFile {
   bool named_ = false;
 };
 
+/// Bytes of a file that are there.
+struct Extent {
+  off_t begin, end;
+};
+
+/// All that is not a hole, of which a small file may have terabytes.
+std::vector<Extent> extents_of(int fd, off_t size) {
+  std::vector<Extent> extents;
+  for (off_t at = 0; at < size;) {
+    off_t begin = ::lseek(fd, at, SEEK_DATA);
+    if (begin < 0 && errno == ENXIO) break;
+    off_t end = begin < 0 ? -1 : ::lseek(fd, begin, SEEK_HOLE);
+    if (end <= at) return {{0, size}};  // a file system that does not tell
+    extents.push_back({begin, std::min(end, size)});
+    at = end;
+  }
+  return extents;
+}
+
 /// Lets the kernel copy, without the bytes passing through here; some file systems only share
 /// extents. False if it can't between these two.
-bool copied_by_kernel(int from, int to, uint64_t size) {
-  while (size > 0) {
-    ssize_t copied = ::copy_file_range(from, nullptr, to, nullptr, size, 0);
-    if (copied <= 0) return false;
-    size -= static_cast<uint64_t>(copied);
-  }
+bool copied_by_kernel(int from, int to, Extent part) {
+  off_t in = part.begin, out = part.begin;
+  while (in < part.end)
+    if (::copy_file_range(from, &in, to, &out, static_cast<size_t>(part.end - in), 0) <= 0)
+      return false;
   return true;
 }
 
@@ -66,12 +87,19 @@ Result<> copy(const std::string& from, const std::string& to) {
     return fail(ErrorCode::kIo, "failed to open {}: {}", from, std::strerror(errno));
   NewFile file(to, S_IRUSR | S_IWUSR | (status.st_mode & S_IXUSR));
   TRY(file.opened());
-  if (!copied_by_kernel(source.get(), file.fd(), static_cast<uint64_t>(status.st_size))) {
-    if (::ftruncate(file.fd(), 0) != 0 || ::lseek(file.fd(), 0, SEEK_SET) != 0)
+  std::optional<MappedFile> content;
+  for (Extent part : extents_of(source.get(), status.st_size)) {
+    if (!content && copied_by_kernel(source.get(), file.fd(), part)) continue;
+    if (!content) content = TRY(MappedFile::map(source.get(), from));
+    if (::lseek(file.fd(), part.begin, SEEK_SET) < 0)
       return fail(ErrorCode::kIo, "failed to write {}: {}", to, std::strerror(errno));
-    MappedFile content = TRY(MappedFile::map(source.get(), from));
-    TRY(write_all(file.fd(), to, content.bytes()));
+    auto begin = static_cast<size_t>(part.begin), end = static_cast<size_t>(part.end);
+    Bytes bytes = content->bytes();
+    end = std::min(end, bytes.size());  // the file may have become shorter
+    if (begin < end) TRY(write_all(file.fd(), to, bytes.subspan(begin, end - begin)));
   }
+  if (::ftruncate(file.fd(), status.st_size) != 0)
+    return fail(ErrorCode::kIo, "failed to write {}: {}", to, std::strerror(errno));
   return file.give_name();
 }
 

@@ -60,7 +60,7 @@ Fd create_copy(const std::string& path) {
 /// A map visible only in the process's mount namespace disappears with the process: copy it here
 /// under the name that readers look for.
 void keep_map(pid_t pid) {
-  constexpr size_t kMaxSize = size_t{1} << 30;
+  constexpr size_t kMaxSize = size_t{256} << 20;
   if (shares_our_files(pid)) return;
   auto inside = pid_inside(pid);
   if (!inside) return;
@@ -72,6 +72,10 @@ void keep_map(pid_t pid) {
   if (::stat(copy.c_str(), &other) == 0 && other.st_dev == status.st_dev &&
       other.st_ino == status.st_ino)
     return;  // it shares our /tmp
+  // A text has no holes, which would become real bytes here; the file ends in one.
+  off_t hole = ::lseek(map->get(), 0, SEEK_HOLE);
+  if (hole >= 0 && hole < status.st_size) return;
+  (void)::lseek(map->get(), 0, SEEK_SET);
   auto text = read_all(map->get(), source, kMaxSize);
   if (!text) return;
   Fd file = create_copy(copy);
