@@ -12,6 +12,9 @@
 
 namespace sonde {
 
+/// What is kept of a name, in bytes: each sample may show it.
+constexpr size_t kMaxGeneratedName = 64 << 10;
+
 /// Removes such addresses from a name, in place; returns the new size.
 size_t make_generated_name_readable(char* name, size_t size);
 

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "symbol/generated_name.h"
 
 namespace sonde {
 namespace {
@@ -120,7 +121,7 @@ class JitDumpParser {
     code.size = content.u64();
     code.index = content.u64();
     bool good = false;
-    code.name = take_string(content, good);
+    code.name = take_string(content, good).substr(0, kMaxGeneratedName);
     Bytes bytes = content.take(code.size);
     bool whole_record = good && content.ok() && code.address + code.size >= code.address;
     if (whole_record) {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <random>
 
+#include "symbol/generated_name.h"
 #include "symbol/kallsyms_lines.h"
 #include "symbol/perf_map.h"
 
@@ -169,6 +170,12 @@ TEST(Names, MayNotBeEmpty) {
   using namespace std::literals;
   EXPECT_EQ(PerfMap::parse(std::string("1000 10 \0x\n"sv)).bad_lines, 1U);
   EXPECT_EQ(Kallsyms::parse(std::string("ffff T \0x\n"sv)).bad_lines(), 1U);
+}
+
+TEST(PerfMap, LongNamesAreCut) {
+  PerfMap map = PerfMap::parse("1000 10 " + std::string(kMaxGeneratedName, 'x') + "y\n2000 1 z\n");
+  EXPECT_EQ(map.table.find(0x1000)->name(), std::string(kMaxGeneratedName, 'x'));
+  EXPECT_EQ(map.table.find(0x2000)->name(), "z");
 }
 
 TEST(PerfMap, RangesDoNotWrap) {

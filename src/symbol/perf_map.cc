@@ -45,6 +45,7 @@ PerfMap PerfMap::parse(std::string given) {
       ++map.bad_lines;
       continue;
     }
+    line = line.substr(0, kMaxGeneratedName);
     size_t name = static_cast<size_t>(line.data() - text.data());
     text[name + make_generated_name_readable(&text[name], line.size())] = '\0';
     uint64_t end = *start + *size < *start ? UINT64_MAX : *start + *size;
