@@ -684,6 +684,17 @@ def short_of_memory(directory):
     return problems
 
 
+def endless():
+    """Lines for commands that read on in what is no recording and has no end."""
+    problems = []
+    for arguments in (["report", "--stdio", "-i"], ["script", "-i"], ["diff"], ["sql", "-i"], ["trace", "-i"], ["report", "--stdio", "-D", "-i"]):
+        with open("/dev/zero", "rb") as zeros:
+            for cost in (Cost([*arguments, "/dev/zero"], MEMORY), Cost([*arguments, "-"], MEMORY, stdin=zeros)):
+                if cost.returncode <= 0 or cost.bytes > 100 * MIB or not cost.err.strip():
+                    problems.append(f"{arguments[0]} of /dev/zero: {cost.returncode}, {cost.bytes / MIB:.0f} MiB: {cost.err.strip()[:200]!r}")
+    return problems
+
+
 SHORT = [REPORT, SCRIPT, ["fold", "--kallsyms", os.devnull], ["report", "-D", "-f", "-i"], ["buildid-list", "-f", "-i"],
          ["export", "--to", "perfetto", "-o", os.devnull, "-f", "-i"], ["data", "convert", "--to-json", os.devnull, "--force", "-i"]]
 SHORT_OF_MIB = (48, 64, 96, 128, 256)
@@ -708,6 +719,8 @@ def main():
                 problems.append(bounded(make, arguments, per_byte, said, directory, nothing))
         if not wanted or "memory" in wanted:
             problems += short_of_memory(directory)
+        if not wanted or "endless" in wanted:
+            problems += endless()
     problems = [p for p in problems if p]
     for problem in problems:
         print(problem)

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "store/bundle.h"
 
 namespace sonde {
 namespace {
@@ -43,6 +44,15 @@ Result<size_t> read_some(int fd, const std::string& name, std::byte* to, size_t 
     if (errno != EINTR)
       return fail(ErrorCode::kIo, "failed to read {}: {}", name, std::strerror(errno));
   }
+}
+
+constexpr size_t kMagicSize = 8;
+
+/// What is no recording may have no end, and is refused for its first bytes.
+bool may_be_recording(Bytes begin) {
+  std::string_view magic = as_text(begin.first(kMagicSize));
+  return magic == "PERFILE2" || magic == "2ELIFREP" || magic == "PERFFILE" ||
+         Bundle::looks_like_one(begin);
 }
 
 }  // namespace
@@ -110,6 +120,7 @@ Result<SpoolMemory> SpoolMemory::read_to_end(int fd, const std::string& name, ui
   if (!before.empty()) std::memcpy(memory.data_, before.data(), before.size());
   memory.used_ = before.size();
   while (true) {
+    if (memory.used_ >= kMagicSize && !may_be_recording(memory.bytes())) return memory;
     if (memory.used_ == memory.mapped_) {
       if (memory.mapped_ >= limit_bytes) {
         Fd file = TRY(open_unlinked_file());
