@@ -30,7 +30,7 @@ threads = [threading.Thread(target=work, args=(end,)) for _ in range(8)]
 for thread in threads:
     thread.start()
 """]
-PROCESSES = ["sh", "-c", "for i in 1 2 3 4 5 6 7 8; do ls /usr/bin | sort | wc -l & done; wait"]
+PROCESSES = ["sh", "-c", 'for i in 1 2 3 4 5 6 7 8; do ls /usr/bin | sort | wc -l & done; "$@"; wait', "sh", *MAPPINGS]
 VIEWS = [["contention"], ["contention", "-t"], ["contention", "-v"], ["contention", "-k", "contended"], ["contention", "-k", "wait_max"],
          ["contention", "-k", "avg_wait", "-E", "5"], ["contention", "-F", "wait_min,contended"], ["contention", "-q"],
          ["contention", "-t", "-k", "wait_min", "-F", "wait_min"], ["contention", "-k", "wait_total", "-F", "avg_wait,wait_max", "-E", "3"],
