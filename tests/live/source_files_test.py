@@ -120,6 +120,8 @@ class SourceFiles(unittest.TestCase):
 
     def test_a_link_to_a_file_of_root_is_nobodys(self):
         """The program lies in a directory of its owner, who replaces it when it has been recorded; the cache has a copy, of root."""
+        self.open_source.write_text("open line\n")
+        self.addCleanup(self.open_source.write_text, SECRET + "\n")
         home = Path(self.directory.name) / "home"
         home.mkdir()
         os.chown(home, NOBODY, NOBODY)

@@ -129,7 +129,9 @@ void RecordDumper::dump(const TimedRecord& timed, uint32_t stream, const DumpTai
   } else if (event == nullptr || !dump::put_kernel_record(record, *event, out_)) {
     out_.write(": unhandled!\n");
   }
-  if (record.type == abi::kRecordHeaderAttr) ++events_known_;
+  // A damaged one announces nothing.
+  if (record.type == abi::kRecordHeaderAttr && events_known_ < recording_.events().size())
+    ++events_known_;
   if (record.type == abi::kRecordAuxtraceInfo) traces_.take_info(record);
   if (tail) tail(timed, has_sample ? &sample : nullptr, out_);
   if (has_sample) traces_.put_of_sample(sample.aux, out_);
