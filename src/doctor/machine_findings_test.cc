@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 namespace sonde::doctor {
 namespace {
@@ -19,6 +21,7 @@ class FakeSys final : public Sys {
   int hardware_error = ENOENT;
   int on_cpu_error = 0, with_kernel_error = 0, software_error = 0;
   uid_t user = 0;
+  std::optional<uint64_t> breakpoint_hits;
 
   SysResult<int> perf_event_open(perf_event_attr* attr, pid_t /*pid*/, int cpu, int /*group*/,
                                  unsigned long /*flags*/) override {
@@ -31,7 +34,11 @@ class FakeSys final : public Sys {
   SysResult<void*> mmap(size_t, int, int, int, off_t) override { return std::unexpected(ENOSYS); }
   SysResult<int> munmap(void*, size_t) override { return std::unexpected(ENOSYS); }
   SysResult<int> open(const std::string&, int, mode_t) override { return std::unexpected(ENOSYS); }
-  SysResult<size_t> read(int, void*, size_t) override { return std::unexpected(ENOSYS); }
+  SysResult<size_t> read(int, void* buffer, size_t size) override {
+    if (!breakpoint_hits || size != sizeof *breakpoint_hits) return std::unexpected(ENOSYS);
+    std::memcpy(buffer, &*breakpoint_hits, size);
+    return size;
+  }
   SysResult<size_t> write(int, const void*, size_t) override { return std::unexpected(ENOSYS); }
   SysResult<int> close(int) override { return 0; }
   uid_t geteuid() override { return user; }
@@ -78,6 +85,14 @@ TEST_F(MachineFindings, EventsAreTriedFromTheWholeMachineDown) {
   sys_.software_error = EPERM;
   EXPECT_EQ(of("events").state, Finding::State::kMissing);
   EXPECT_NE(of("events").remedy.find("--cap-add PERFMON"), std::string::npos);
+}
+
+TEST_F(MachineFindings, BreakpointsMayNeverFire) {
+  EXPECT_EQ(of("hardware breakpoints").subject, "none");  // it cannot be tried
+  sys_.breakpoint_hits = 1;
+  EXPECT_EQ(of("hardware breakpoints").state, Finding::State::kGood);
+  sys_.breakpoint_hits = 0;
+  EXPECT_EQ(of("hardware breakpoints").state, Finding::State::kMissing);
 }
 
 TEST_F(MachineFindings, CountersAreMissingInAVirtualMachine) {

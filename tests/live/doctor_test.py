@@ -2,11 +2,13 @@
 """`doctor` says what then happens: as root and as nobody, each kind of event is tried with `stat` and `record`. Needs root."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
+import debug_registers
 from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
@@ -34,6 +36,10 @@ class DoctorTest(OwnDirectoryTest):
                          and "sched_switch" in subprocess.run([*user, SONDE, "list", "sched:sched_switch"], text=True, capture_output=True,
                                                               cwd="/", check=False).stdout)
         return found
+
+    @unittest.skipUnless(shutil.which("gdb") and shutil.which("gcc"), "needs gdb and gcc")
+    def test_breakpoints_fire_for_gdb_too(self):
+        self.assertEqual(self.check(())["hardware breakpoints"] == "ok", debug_registers.fire())
 
     def test_root_is_told_what_works(self):
         found = self.check(())

@@ -186,7 +186,8 @@ class ForeignFilesTest(OwnDirectoryTest):
     def test_what_is_no_map_of_the_process_is_not_copied(self):
         for plant in ("ln -s {secret} perf-$$.map", "touch perf-$$.map; mount --bind {secret} perf-$$.map",
                       "ln -s /etc/hostname perf-$$.map", "mkfifo perf-$$.map", "mkdir perf-$$.map", "ln -s /dev/zero perf-$$.map",
-                      "ln -s /proc/self/fd/0 perf-$$.map", "echo 1000 10 a_name > other; ln other perf-$$.map"):
+                      "ln -s /proc/self/fd/0 perf-$$.map", "echo 1000 10 a_name > other; ln other perf-$$.map",
+                      "echo 1000 10 a_name > perf-$$.map; truncate -s 100M perf-$$.map"):
             with self.subTest(plant=plant):
                 self.assertFalse(self.copies_of_maps(plant).exists())
 

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <set>
 
@@ -58,28 +60,30 @@ Fd create_copy(const std::string& path) {
 }
 
 /// A map visible only in the process's mount namespace disappears with the process: copy it here
-/// under the name that readers look for.
-void keep_map(pid_t pid) {
+/// under the name that readers look for. Fails if there is one that is not copied.
+Result<> keep_map(pid_t pid) {
   constexpr size_t kMaxSize = size_t{256} << 20;
-  if (shares_our_files(pid)) return;
+  if (shares_our_files(pid)) return {};
   auto inside = pid_inside(pid);
-  if (!inside) return;
+  if (!inside) return {};
   std::string source = fmt::format("/proc/{}/root/tmp/perf-{}.map", pid, *inside);
   std::string copy = fmt::format("/tmp/perf-{}.map", pid);
   Result<Fd> map = open_process_file(source, pid);
   struct stat status{}, other{};
-  if (!map || ::fstat(map->get(), &status) != 0) return;
+  if (!map || ::fstat(map->get(), &status) != 0) return {};
   if (::stat(copy.c_str(), &other) == 0 && other.st_dev == status.st_dev &&
       other.st_ino == status.st_ino)
-    return;  // it shares our /tmp
+    return {};  // it shares our /tmp
   // A text has no holes, which would become real bytes here; the file ends in one.
   off_t hole = ::lseek(map->get(), 0, SEEK_HOLE);
-  if (hole >= 0 && hole < status.st_size) return;
+  if (hole >= 0 && hole < status.st_size)
+    return fail(ErrorCode::kCorrupt, "{} is not copied: it has holes, which no map has", source);
   (void)::lseek(map->get(), 0, SEEK_SET);
-  auto text = read_all(map->get(), source, kMaxSize);
-  if (!text) return;
+  std::string text = TRY(read_all(map->get(), source, kMaxSize));
   Fd file = create_copy(copy);
-  if (file.valid()) (void)write_all(file.get(), copy, as_bytes(*text));
+  if (!file.valid())
+    return fail(ErrorCode::kIo, "{} is not copied to {}: {}", source, copy, std::strerror(errno));
+  return write_all(file.get(), copy, as_bytes(text));
 }
 
 }  // namespace
@@ -106,7 +110,7 @@ std::vector<std::string> request_jit_maps(const Target& target) {
         complaints.push_back(fmt::format("Java virtual machine {} wrote no map of its code: {}",
                                          pid, answer.error().message));
     }
-    keep_map(pid);
+    if (Result<> kept = keep_map(pid); !kept) complaints.push_back(kept.error().message);
   }
   return complaints;
 }
