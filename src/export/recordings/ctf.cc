@@ -194,20 +194,21 @@ using Uuid = std::array<uint8_t, 16>;
 
 /// A file of the trace: a new one, or one that we have made, to append to. Who else may write to
 /// the directory can put links there at any time.
-Result<Fd> open_part(int directory, const std::string& name, bool is_ours) {
+Result<Fd> open_part(int directory, const std::string& path, bool is_ours) {
   int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-  Fd file(::openat(directory, name.c_str(), flags | (is_ours ? O_APPEND : O_CREAT | O_EXCL), 0640));
+  Fd file(::openat(directory, path.c_str() + path.rfind('/') + 1,
+                   flags | (is_ours ? O_APPEND : O_CREAT | O_EXCL), 0640));
   if (!file.valid())
-    return fail(ErrorCode::kIo, "failed to open {}: {}", name, std::strerror(errno));
+    return fail(ErrorCode::kIo, "failed to open {}: {}", path, std::strerror(errno));
   return file;
 }
 
 /// One CPU's events, on their way to its file.
 class CtfStream {
  public:
-  /// `directory`: open, of the trace; `name`: the file's there.
-  CtfStream(int directory, std::string name, uint32_t cpu)
-      : directory_(directory), name_(std::move(name)), cpu_(cpu) {}
+  /// `directory`: of the trace, open; `path`: of the file in it.
+  CtfStream(int directory, std::string path, uint32_t cpu)
+      : directory_(directory), path_(std::move(path)), cpu_(cpu) {}
 
   void begin_event(uint32_t event, uint64_t time) {
     if (events_.empty()) begin_ = time;
@@ -236,16 +237,16 @@ class CtfStream {
     append_bytes(packet, cpu_);
     packet += events_;
     events_.clear();
-    Fd file = TRY(open_part(directory_, name_, is_begun_));
+    Fd file = TRY(open_part(directory_, path_, is_begun_));
     is_begun_ = true;
-    TRY(write_all(file.get(), name_, as_bytes(packet)));
+    TRY(write_all(file.get(), path_, as_bytes(packet)));
     return packet.size();
   }
 
  private:
   static constexpr size_t kPacketSize = size_t{256} * 1024;
   int directory_;
-  std::string name_;
+  std::string path_;
   uint32_t cpu_;
   std::string events_;
   uint64_t begin_ = 0;
@@ -359,8 +360,9 @@ class CtfWriter {
   }
 
   Result<> write_text(const std::string& text) {
-    Fd file = TRY(open_part(parts_.get(), "metadata", false));
-    TRY(write_all(file.get(), directory_ + "/metadata", as_bytes(text)));
+    std::string path = directory_ + "/metadata";
+    Fd file = TRY(open_part(parts_.get(), path, false));
+    TRY(write_all(file.get(), path, as_bytes(text)));
     written_ += text.size();
     return {};
   }
@@ -370,8 +372,8 @@ class CtfWriter {
     if (cpu >= kMaxCpuCount) cpu = 0;           // also if it is unknown
     auto found = streams_.find(cpu);
     if (found == streams_.end()) {
-      std::string name = fmt::format("perf_stream_{}", cpu);
-      found = streams_.try_emplace(cpu, parts_.get(), std::move(name), cpu).first;
+      std::string path = fmt::format("{}/perf_stream_{}", directory_, cpu);
+      found = streams_.try_emplace(cpu, parts_.get(), std::move(path), cpu).first;
     }
     return found->second;
   }
