@@ -2,6 +2,7 @@
 
 #include <dwarf.h>
 
+#include "base/files/process_root.h"
 #include "dwarf/source_file.h"
 
 namespace sonde {
@@ -39,7 +40,7 @@ DwarfUnit* SplitUnits::find_in_package(const DwarfUnit& skeleton) {
 DwarfUnit* SplitUnits::find_in_file(const DwarfUnit& skeleton) {
   std::string path = SourceFile{skeleton.directory, {}, skeleton.dwo_name}.path();
   if (path.empty()) return nullptr;
-  auto elf = ElfFile::open(root_ + path);
+  auto elf = ElfFile::open(path_below(root_, path));
   // For a program that was moved together with its .dwo files.
   if (!elf && !skeleton.dwo_name.starts_with('/'))
     elf = ElfFile::open(

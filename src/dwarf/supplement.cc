@@ -1,5 +1,6 @@
 #include "dwarf/supplement.h"
 
+#include "base/files/process_root.h"
 #include "base/text.h"
 
 namespace sonde {
@@ -15,15 +16,15 @@ std::unique_ptr<DwarfFile> find_supplement(const ElfFile& elf, const DwarfLocati
   if (places.by_build_id)
     if (std::string known = places.by_build_id(build_id); !known.empty()) tries.push_back(known);
   if (path.starts_with('/'))
-    tries.push_back(places.root + std::string(path));
+    tries.push_back(path_below(places.root, path));
   else
     tries.push_back(elf.name().substr(0, elf.name().rfind('/') + 1) + std::string(path));
   // Where distributions put it, wherever the file itself was found.
-  tries.push_back(places.root + places.debug_root + "/.dwz/" +
-                  std::string(path.substr(path.rfind('/') + 1)));
+  tries.push_back(path_below(
+      places.root, places.debug_root + "/.dwz/" + std::string(path.substr(path.rfind('/') + 1))));
   if (std::string hex = to_hex(build_id); hex.size() > 2)
-    tries.push_back(places.root + places.debug_root + "/.build-id/" + hex.substr(0, 2) + "/" +
-                    hex.substr(2) + ".debug");
+    tries.push_back(path_below(places.root, places.debug_root + "/.build-id/" + hex.substr(0, 2) +
+                                                "/" + hex.substr(2) + ".debug"));
   for (const std::string& name : tries) {
     auto file = ElfFile::open(name);
     if (!file || file->build_id() != build_id) continue;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/files/process_root.h"
 #include "base/files/regular_file.h"
 #include "base/text.h"
 #include "elf/build_id.h"
@@ -318,14 +319,14 @@ FoundObject ObjectFinder::find(const ObjectQuery& query) const {
 FoundObject ObjectFinder::find_vmlinux(std::string_view build_id, std::string_view release) const {
   Search search(options_.ignore_vmlinux_build_id ? std::string_view() : build_id);
   if (!options_.vmlinux.empty()) {
-    search.look({ObjectSource::kVmlinux, options_.symfs + options_.vmlinux});
+    search.look({ObjectSource::kVmlinux, path_below(options_.symfs, options_.vmlinux)});
     return std::move(search).finish();
   }
   // Without a build id, nothing says whether an image is that of the recorded kernel.
   if (build_id.empty()) return std::move(search).finish();
   search.look(as_places(ObjectSource::kBuildIdCache, cache_paths(options_, build_id, "elf")));
   auto look = [&](const std::string& path) {
-    search.look({ObjectSource::kVmlinux, options_.symfs + path});
+    search.look({ObjectSource::kVmlinux, path_below(options_.symfs, path)});
   };
   look("/boot/vmlinux");
   if (!release.empty()) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/files/process_root.h"
 #include "base/text.h"
 #include "store/bundle.h"
 #include "store/mapped_object.h"
@@ -32,7 +33,7 @@ std::vector<PlaceToLook> object_places(const FinderOptions& options, const Objec
     if (std::string file = options.bundle->file_at(without_deleted(query.path)); !file.empty())
       places.push_back({ObjectSource::kSystemPath, std::move(file)});
   if (!options.symfs.empty()) {
-    std::string below = options.symfs + std::string(without_deleted(query.path));
+    std::string below = path_below(options.symfs, without_deleted(query.path));
     places.push_back({ObjectSource::kSystemPath, std::move(below)});
     return places;
   }
@@ -63,19 +64,20 @@ std::vector<PlaceToLook> debug_link_places(const FinderOptions& options, std::st
       {ObjectSource::kDebugLink, fmt::format("{}/{}", directory, link)},
       {ObjectSource::kDebugLink, fmt::format("{}/.debug/{}", directory, link)},
       {ObjectSource::kDebugLink,
-       fmt::format("{}{}{}/{}", options.symfs, options.debug_root, below, link)},
+       path_below(options.symfs, fmt::format("{}{}/{}", options.debug_root, below, link))},
   };
 }
 
 std::vector<PlaceToLook> debug_path_places(const FinderOptions& options, std::string_view path) {
   if (!path.starts_with('/')) return {};
-  std::string root = options.symfs + options.debug_root;
+  auto below = [&](const std::string& file) { return path_below(options.symfs, file); };
+  const std::string& root = options.debug_root;
   return {
-      {ObjectSource::kFedoraDebug, fmt::format("{}{}.debug", root, path)},
-      {ObjectSource::kUbuntuDebug, fmt::format("{}{}", root, path)},
+      {ObjectSource::kFedoraDebug, below(fmt::format("{}{}.debug", root, path))},
+      {ObjectSource::kUbuntuDebug, below(fmt::format("{}{}", root, path))},
       {ObjectSource::kOpenEmbeddedDebug,
-       fmt::format("{}{}/.debug/{}", options.symfs, directory_of(path), name_of(path))},
-      {ObjectSource::kMixedUpUbuntuDebug, fmt::format("{}/usr{}", root, path)},
+       below(fmt::format("{}/.debug/{}", directory_of(path), name_of(path)))},
+      {ObjectSource::kMixedUpUbuntuDebug, below(fmt::format("{}/usr{}", root, path))},
   };
 }
 
@@ -83,7 +85,7 @@ std::vector<PlaceToLook> debug_build_id_places(const FinderOptions& options,
                                                std::string_view build_id) {
   if (build_id.size() < 2) return {};
   std::string file = fmt::format("{}/.build-id/{}.debug", options.debug_root, hex_path(build_id));
-  return {{ObjectSource::kBuildIdDebug, options.symfs + file}};
+  return {{ObjectSource::kBuildIdDebug, path_below(options.symfs, file)}};
 }
 
 /// An MD5 build id of 16 bytes, which recorders that store no sizes (simpleperf) fill up with zeros

@@ -7,6 +7,7 @@
 #include <deque>
 #include <mutex>
 
+#include "base/files/process_root.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "store/bundle.h"
@@ -537,7 +538,7 @@ std::vector<uint32_t> Symbolizer::owners_of(DsoId dso) const {
     return !found.empty();
   };
   const ObjectFinder& finder = state_->loader.finder();
-  std::string original = finder.options().symfs + object.path;
+  std::string original = path_below(finder.options().symfs, object.path);
   bool is_original = true;  // what is read, rather than a copy of it that belongs to us
   if (object.kind != DsoKind::kJitDump) {
     (void)add(finder.find_debug_info(query_of(object)));

@@ -83,9 +83,9 @@ def sample(pid, time, ip):
     return record(9, USER, struct.pack("<QIIQ", ip, pid, pid, time))
 
 
-def mmap2(pid, time, start, path, length=0x1000, inode=0, offset=0):
+def mmap2(pid, time, start, path, length=0x1000, inode=0, offset=0, mode=USER):
     place = struct.pack("<IIQQQIIQQII", pid, pid, start, length, offset, 8, 1, inode, 0, 5, 2)
-    return record(10, USER, place + path + bytes(8 - len(path) % 8) + ident(pid, time))
+    return record(10, mode, place + path + bytes(8 - len(path) % 8) + ident(pid, time))
 
 
 def fork(pid, parent, time):
@@ -530,6 +530,89 @@ PROFILES = [
 ]
 
 
+# --- what names the code of a recording --------------------------------------------------------------------------------------------
+
+
+DUMP = "jit-1.dump"
+CODE = 0x400000
+CLOCK_MONOTONIC = 1
+
+
+def jit_dump(records):
+    return struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, 62, 0, 1, 1, 0) + records
+
+
+def jit_record(kind, time, body):
+    return struct.pack("<IIQ", kind, 16 + len(body), time) + body
+
+
+def jit_load(index, address, name=b"f", size=64):
+    return jit_record(0, index + 1, struct.pack("<IIQQQQ", 1, 1, address, address, size, index) + name + b"\0" + bytes(size))
+
+
+def jit_loads(n):
+    return jit_dump(b"".join(jit_load(i, CODE + 64 * i, b"f%d" % i) for i in range(n)))
+
+
+def jit_loads_at_one_place(n):
+    return jit_dump(b"".join(jit_load(i, CODE, b"f%d" % i) for i in range(n)))
+
+
+def jit_moves(n):
+    """One function that moves on and on."""
+    moves = (struct.pack("<IIQQQQQ", 1, 1, CODE + 64 * (i + 1), CODE + 64 * i, CODE + 64 * (i + 1), 64, 0) for i in range(n))
+    return jit_dump(jit_load(0, CODE) + b"".join(jit_record(1, i + 2, move) for i, move in enumerate(moves)))
+
+
+def jit_lines(n):
+    lines = b"".join(struct.pack("<QII", CODE + i, i, 0) + b"f%d.js\0" % i for i in range(n))
+    return jit_dump(jit_record(2, 1, struct.pack("<QQ", CODE, n) + lines) + jit_load(0, CODE, size=n))
+
+
+def jit_unknown(n):
+    return jit_dump(b"".join(jit_record(9, i + 1, b"") for i in range(n)) + jit_load(0, CODE))
+
+
+def kallsyms(n):
+    return b"".join(b"%016x t f%d\n" % (0xffffffff81000000 + 16 * i, i) for i in range(n))
+
+
+def kallsyms_of_one_place(n):
+    return b"".join(b"%016x t f%d\n" % (0xffffffff81000000, i) for i in range(n))
+
+
+def kallsyms_of_many_modules(n):
+    return b"".join(b"%016x t f\t[m%d]\n" % (0xffffffffc0000000 + 4096 * i, i) for i in range(n))
+
+
+def of_generated_code():
+    """A recording that names the dump, as inject and report find it."""
+    one = bytearray(attr(flags=1 << 18 | 1 << 25))
+    struct.pack_into("<I", one, 92, CLOCK_MONOTONIC)
+    return recording(mmap2(1, 1, 0x10000, b"/" + DUMP.encode()) + some_samples(200, span=2), [bytes(one)])
+
+
+def of_kernel_code():
+    kernel = mmap2(0xffffffff, 1, 0xffffffff81000000, b"[kernel.kallsyms]_text", length=0x1000000, offset=0xffffffff81000000, mode=1)
+    module = mmap2(0xffffffff, 2, 0xffffffffc0001000, b"[m1]", mode=1)
+    samples = b"".join(record(9, 1, struct.pack("<QIIQ", start + i * 8, 1, 1, 10**9 + i))
+                       for start in (0xffffffff81000000, 0xffffffffc0001000) for i in range(200))
+    return recording(kernel + module + samples)
+
+
+# Of what; how many; the recording; the command, which ends with the file or with where it lies; the bytes for each byte; its name.
+NAMES = [
+    (jit_loads, 12500, of_generated_code, ["report", "--stdio", "-f", "--symfs"], 60, DUMP),
+    (jit_loads_at_one_place, 12500, of_generated_code, ["report", "--stdio", "-f", "--symfs"], 60, DUMP),
+    (jit_moves, 12500, of_generated_code, ["report", "--stdio", "-f", "--symfs"], 60, DUMP),
+    (jit_lines, 25000, of_generated_code, ["report", "--stdio", "-f", "--symfs"], 60, DUMP),
+    (jit_unknown, 100000, of_generated_code, ["report", "--stdio", "-f", "--symfs"], 60, DUMP),
+    (kallsyms, 50000, of_kernel_code, ["report", "--stdio", "-f", "--kallsyms"], 60, None),
+    (kallsyms_of_one_place, 50000, of_kernel_code, ["report", "--stdio", "-f", "--kallsyms"], 60, None),
+    (kallsyms_of_many_modules, 50000, of_kernel_code, ["report", "--stdio", "-f", "--kallsyms"], 60, None),
+]
+
+
 # --- bombs -------------------------------------------------------------------------------------------------------------------------
 
 
@@ -623,14 +706,14 @@ def show(line):
         print(line, flush=True)
 
 
-def linear(name, make, count, arguments, per_byte, directory, nothing):
-    """A line that says what is not linear; None if all is."""
+def linear(name, make, count, arguments, per_byte, directory, nothing, file=None):
+    """A line that says what is not linear; None if all is. The command finds a file that has a name by its directory."""
     costs, sizes = [], []
     for n in (count, 4 * count):
-        path = directory / "input"
+        path = directory / (file or "input")
         content = make(n)
         path.write_bytes(content)
-        costs.append(Cost([*arguments, str(path)]))
+        costs.append(Cost([*arguments, str(directory if file else path)]))
         sizes.append(len(content))
     problems = [f"ended with {c.returncode}: {c.err.strip()[:200]}" for c in costs if c.returncode < 0]
     few, many = (max(c.cpu_s - nothing.cpu_s, 0) for c in costs)
@@ -714,6 +797,16 @@ def main():
             if wanted and make.__name__ not in wanted:
                 continue
             problems.append(linear(make.__name__, make, count, arguments, per_byte, directory, nothing))
+        for make, count, recorded, arguments, per_byte, file in NAMES:
+            if wanted and make.__name__ not in wanted:
+                continue
+            path = directory / "recorded"
+            path.write_bytes(recorded())
+            words = [arguments[0], "-i", str(path), *arguments[1:]]
+            problems.append(linear(make.__name__, make, count, words, per_byte, directory, nothing, file))
+            shown = subprocess.run([SONDE, *words, str(directory if file else directory / "input")], capture_output=True, text=True).stdout
+            if "] f" not in shown:
+                problems.append(f"{make.__name__} names nothing, so this tests nothing")
         for make, arguments, per_byte, said in BOMBS:
             if not wanted or make.__name__ in wanted:
                 problems.append(bounded(make, arguments, per_byte, said, directory, nothing))

@@ -178,6 +178,34 @@ class ForeignFilesTest(OwnDirectoryTest):
         self.sonde("record", "--jit=auto", "-o", "data", "-p", process.pid, "--", "true")
         return copy
 
+    def test_a_directory_of_symbols_is_a_root(self):
+        """Links below --symfs lead where they lead on the machine that it is an image of, also those that are absolute or climb."""
+        image, program, outside = self.path / "image", self.path / "program", self.path / "store/program"
+        inside = Path(f"{image}{outside}")
+        for file, function in (program, "of_the_machine"), (outside, SECRET), (inside, "of_the_machine"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            compile_program(NAMED, file, "-Wl,--build-id=none", f"-DFUNCTION={function}", "-DFOR_EVER=1")
+        self.sonde("record", "-N", "-B", "-F", "1000", "-e", "cpu-clock:u", "-o", "good", "--", "timeout", "0.3", program, status=None)
+        program.unlink()
+        link = Path(f"{image}{program}")
+        for target in outside, Path("../" * 30) / str(outside)[1:], outside.relative_to(self.path):
+            link.unlink(missing_ok=True)
+            link.symlink_to(target)
+            shown = self.sonde("report", "--stdio", "-i", "good", "--symfs", image, "--unverified-symbols").stdout
+            self.assertIn("of_the_machine", shown, target)
+            self.assertNotIn(SECRET, shown, target)
+        # Of a file that is on this machine only, nothing is shown.
+        link.unlink()
+        link.symlink_to(program.with_name("here"))
+        shutil.copy(outside, program.with_name("here"))
+        self.assertNotIn(SECRET, self.sonde("report", "--stdio", "-i", "good", "--symfs", image, "--unverified-symbols").stdout)
+        self.assertNotIn(SECRET, self.sonde("probe", "--symfs", image, "-x", program, "-F", status=None).stdout)
+        link.unlink()
+        link.symlink_to(outside)
+        functions = self.sonde("probe", "--symfs", image, "-x", program, "-F").stdout
+        self.assertIn("of_the_machine", functions)
+        self.assertNotIn(SECRET, functions)
+
     def test_a_map_of_another_namespace_is_copied_for_us_alone(self):
         copy = self.copies_of_maps("echo 1000 10 a_name > perf-$$.map")
         self.assertEqual(copy.read_text(), "1000 10 a_name\n")

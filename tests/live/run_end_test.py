@@ -16,6 +16,8 @@ from own_directory import OwnDirectoryTest
 SONDE = os.environ["SONDE"]
 LONG = 120
 GOES_ON = re.compile(r"everything is complete, but 'sh' \(process (\d+)\) goes on after SIG(TERM|INT): one more Ctrl-C or SIGTERM kills it")
+# Buffers of a busy machine may run over; that is said, and makes no file incomplete.
+LOST = re.compile(r"^sonde: \d+ events? (was|were) lost while recording; .*\n", re.M)
 # Neither it nor what it starts listens, and each holds the writing end of a pipe.
 DEAF = "trap '' TERM INT; sleep 1000 & touch started; while :; do sleep 1000; done"
 BUSY = DEAF.replace("do sleep 1000", "do :")
@@ -87,7 +89,8 @@ class RunEndTest(OwnDirectoryTest):
     def test_files_are_complete_at_once(self):
         def whole():
             read = subprocess.run([SONDE, "report", "--header-only", "-i", "out"], cwd=self.path, text=True, capture_output=True)
-            self.assertEqual((read.returncode, read.stderr), (0, ""))
+            said = LOST.sub("", read.stderr)
+            self.assertEqual((read.returncode, said), (0, ""))
             self.assertIn("# hostname :" if "sched" not in self.id_ else "#", read.stdout)
         for name, words in WITH_FILE.items():
             with self.subTest(name):

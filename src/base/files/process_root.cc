@@ -164,6 +164,11 @@ Result<Fd> ProcessRoot::open_directory(const std::string& path) const {
   return find(path, O_DIRECTORY);
 }
 
+std::string ProcessRoot::path_of(const std::string& path) const {
+  Result<Fd> found = find(path, 0);
+  return found ? seen_name(name_of(*found)) : std::string();
+}
+
 std::string ProcessRoot::name_of(const Fd& file) const {
   // The kernel gives the path from the root of the mount namespace; the process may be in a chroot.
   std::string name = link_text(way_to(file)), root = link_text(way_to(root_));
@@ -193,6 +198,17 @@ std::optional<PathInRoot> path_in_root(const std::string& path) {
   }
   if (!pid || *pid == 0 || *pid > INT32_MAX || part != "root") return std::nullopt;
   return PathInRoot{static_cast<pid_t>(*pid), at < path.size() ? path.substr(at) : "/"};
+}
+
+std::string path_below(const std::string& root, std::string_view path) {
+  std::string plain = root + std::string(path);
+  if (root.empty() || path.empty()) return plain;
+  Result<ProcessRoot> directory = ProcessRoot::at(root);
+  std::string found = directory ? directory->path_of(std::string(path)) : std::string();
+  if (!found.empty()) return found;
+  // What we could open under that name would be a file of this machine.
+  struct stat status{};
+  return ::stat(plain.c_str(), &status) == 0 ? std::string() : plain;
 }
 
 Result<Fd> open_directory_of(const std::string& path) {

@@ -19,6 +19,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -70,6 +71,8 @@ class ProcessRoot {
   /// To be used with openat and the like, by somebody who has RightsOf the owner.
   [[nodiscard]] Result<Fd> open_directory(const std::string& path) const;
   [[nodiscard]] const ProcessOwner& owner() const { return owner_; }
+  /// Our name for a file or directory after all links on its way; empty if it is not there.
+  [[nodiscard]] std::string path_of(const std::string& path) const;
   /// The process's own name for an open file.
   [[nodiscard]] std::string name_of(const Fd& file) const;
 
@@ -89,6 +92,12 @@ struct PathInRoot {
 };
 /// "/proc/4711/root/etc/passwd" and "/proc/4711/task/4712/root/etc/passwd" are files of others.
 [[nodiscard]] std::optional<PathInRoot> path_in_root(const std::string& path);
+
+/// The path of a file in a directory that stands for the root of another machine (--symfs), whose
+/// links are followed below that directory: "sysroot" and "/usr/bin/vi" may be
+/// "sysroot/etc/alternatives/vi". Simply put together if there is no such file; empty if a link
+/// would lead out of it. An empty root is ours.
+[[nodiscard]] std::string path_below(const std::string& root, std::string_view path);
 
 /// The folder of a file that was found, to put another one beside it.
 Result<Fd> open_directory_of(const std::string& path);

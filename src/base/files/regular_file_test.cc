@@ -135,6 +135,12 @@ TEST_F(RegularFileTest, LinksStayBelowAnotherRoot) {
   EXPECT_EQ(text_of(root->open_regular("/absolute", LastLink::kRefuse)),
             fmt::format("cannot read {}/absolute: it is a symbolic link, not a regular file",
                         at("root")));
+  for (const char* path : {"/etc/file", "/absolute", "/up", "/folder/file"})
+    EXPECT_EQ(path_below(at("root"), path), at("root/etc/file")) << path;
+  EXPECT_EQ(path_below(at("root"), "/out"), at("root/secret"));
+  EXPECT_EQ(path_below(at("root"), "/none"), at("root/none"));
+  for (const char* path : {"/absolute-out", "/magic"}) EXPECT_EQ(path_below(at("root"), path), "");
+  EXPECT_EQ(path_below("", "/absolute"), "/absolute");
 }
 
 TEST_F(RegularFileTest, LinksLikeThoseOfProcAreNotFollowed) {

@@ -12,6 +12,7 @@
 #include <span>
 #include <utility>
 
+#include "base/files/process_root.h"
 #include "base/files/regular_file.h"
 #include "base/text.h"
 #include "elf/build_id.h"
@@ -46,7 +47,10 @@ std::string find_executable(const ProbeTarget& target, const CodeSearch& search)
     root = foreign_root("/proc", static_cast<uint32_t>(target.namespace_pid));
   const std::string& name = target.executable;
   auto try_path = [&](const std::string& path) {
-    return is_file(search.finder.symfs + root + path) ? without_links(root + path) : std::string();
+    const std::string& symfs = search.finder.symfs;
+    if (symfs.empty()) return is_file(root + path) ? without_links(root + path) : std::string();
+    std::string below = path_below(symfs, root + path);
+    return !below.empty() && is_file(below) ? below.substr(symfs.size()) : std::string();
   };
   if (std::string found = try_path(name); !found.empty() || name.contains('/')) return found;
   for (std::string_view directory : split(search.path, ':'))
@@ -58,8 +62,8 @@ std::string find_executable(const ProbeTarget& target, const CodeSearch& search)
 /// A module's file by its name: where this kernel's modules are.
 std::string find_module_file(std::string_view name, const std::string& release,
                              const std::string& symfs) {
-  std::string root = symfs + "/lib/modules/" + release + "/";
-  auto list = read_file(root + "modules.dep");
+  std::string directory = "/lib/modules/" + release + "/";
+  auto list = read_file(path_below(symfs, directory + "modules.dep"));
   if (!list) return {};
   for (std::string_view line : split(*list, '\n')) {
     std::string_view path = line.substr(0, line.find(':'));
@@ -67,7 +71,7 @@ std::string find_module_file(std::string_view name, const std::string& release,
     file = file.substr(0, file.find(".ko"));
     std::ranges::replace(file, '-', '_');
     if (file == name)
-      return path.starts_with('/') ? symfs + std::string(path) : root + std::string(path);
+      return path_below(symfs, path.starts_with('/') ? path : directory + std::string(path));
   }
   return {};
 }
@@ -130,12 +134,16 @@ Result<ProbedCode> ProbedCode::open(const ProbeTarget& target, const CodeSearch&
   if (target.module.empty()) {
     if (target.vmlinux.empty()) return ProbedCode(std::move(state));
     state->finder.vmlinux = target.vmlinux;
-    state->file = TRY(ElfFile::open(state->finder.symfs + target.vmlinux));
+    std::string image = path_below(state->finder.symfs, target.vmlinux);
+    if (image.empty())
+      return fail(ErrorCode::kNotFound, "{}{} is a link to a file that is not below --symfs {}",
+                  state->finder.symfs, target.vmlinux, state->finder.symfs);
+    state->file = TRY(ElfFile::open(image));
     state->is_offline = !same_build_id(state->file->build_id(), running_kernel_build_id());
     return ProbedCode(std::move(state));
   }
   bool is_path = target.module.contains('/') || target.module.contains(".ko");
-  std::string path = is_path ? state->finder.symfs + target.module
+  std::string path = is_path ? path_below(state->finder.symfs, target.module)
                              : find_module_file(target.module, state->release, state->finder.symfs);
   state->module = is_path ? module_name_of(target.module) : target.module;
   std::ranges::replace(state->module, '-', '_');
@@ -336,7 +344,7 @@ Result<KernelTypes*> ProbedCode::kernel_types() const {
 /// the object was built.
 std::string ProbedCode::source_path(const std::string& path) const {
   const std::string& root = state_->source_root;
-  if (root.empty()) return state_->finder.symfs + path;
+  if (root.empty()) return path_below(state_->finder.symfs, path);
   for (size_t at = 0; at != std::string::npos; at = path.find('/', at + 1))
     // All but the first begin with the slash between them.
     if (std::string below = root + (at == 0 ? "/" : "") + path.substr(at); is_file(below))
@@ -349,7 +357,7 @@ Result<std::string> ProbedCode::source(const std::string& path, std::string_view
   SourceClaim claim;
   // What is below -s is where the user says that the source is.
   std::error_code unknown;
-  claim.directory = root.empty() ? state_->finder.symfs + std::string(directory)
+  claim.directory = root.empty() ? path_below(state_->finder.symfs, directory)
                                  : std::filesystem::canonical(root, unknown).string();
   for (const std::string& file : {debug_path(), state_->finder.symfs + state_->path})
     if (!in_kernel())

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/files/process_root.h"
 #include "base/files/regular_file.h"
 #include "store/bundle.h"
 #include "store/process_file.h"
@@ -63,7 +64,7 @@ Result<FoundJitDump> find_jit_dump(uint32_t pid, const std::string& path,
     candidates.insert(candidates.end(),
                       {{fmt::format("{}/{}/root{}", places.proc, pid, path), true}, {path, true}});
   else if (!places.symfs.empty())
-    candidates.push_back({places.symfs + path});
+    candidates.push_back({path_below(places.symfs, path)});
   std::optional<Error> refused;
   for (DumpPlace& candidate : candidates) {
     Result<Fd> fd =
