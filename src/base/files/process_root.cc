@@ -205,10 +205,7 @@ std::string path_below(const std::string& root, std::string_view path) {
   if (root.empty() || path.empty()) return plain;
   Result<ProcessRoot> directory = ProcessRoot::at(root);
   std::string found = directory ? directory->path_of(std::string(path)) : std::string();
-  if (!found.empty()) return found;
-  // What we could open under that name would be a file of this machine.
-  struct stat status{};
-  return ::stat(plain.c_str(), &status) == 0 ? std::string() : plain;
+  return found.empty() ? plain : found;
 }
 
 Result<Fd> open_directory_of(const std::string& path) {

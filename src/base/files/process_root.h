@@ -95,8 +95,8 @@ struct PathInRoot {
 
 /// The path of a file in a directory that stands for the root of another machine (--symfs), whose
 /// links are followed below that directory: "sysroot" and "/usr/bin/vi" may be
-/// "sysroot/etc/alternatives/vi". Simply put together if there is no such file; empty if a link
-/// would lead out of it. An empty root is ours.
+/// "sysroot/etc/alternatives/vi". Simply put together if there is no such file below it: the user
+/// may have made it of links to other directories. An empty root is ours.
 [[nodiscard]] std::string path_below(const std::string& root, std::string_view path);
 
 /// The folder of a file that was found, to put another one beside it.

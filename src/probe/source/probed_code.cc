@@ -50,7 +50,7 @@ std::string find_executable(const ProbeTarget& target, const CodeSearch& search)
     const std::string& symfs = search.finder.symfs;
     if (symfs.empty()) return is_file(root + path) ? without_links(root + path) : std::string();
     std::string below = path_below(symfs, root + path);
-    return !below.empty() && is_file(below) ? below.substr(symfs.size()) : std::string();
+    return is_file(below) ? below.substr(symfs.size()) : std::string();
   };
   if (std::string found = try_path(name); !found.empty() || name.contains('/')) return found;
   for (std::string_view directory : split(search.path, ':'))
@@ -134,11 +134,7 @@ Result<ProbedCode> ProbedCode::open(const ProbeTarget& target, const CodeSearch&
   if (target.module.empty()) {
     if (target.vmlinux.empty()) return ProbedCode(std::move(state));
     state->finder.vmlinux = target.vmlinux;
-    std::string image = path_below(state->finder.symfs, target.vmlinux);
-    if (image.empty())
-      return fail(ErrorCode::kNotFound, "{}{} is a link to a file that is not below --symfs {}",
-                  state->finder.symfs, target.vmlinux, state->finder.symfs);
-    state->file = TRY(ElfFile::open(image));
+    state->file = TRY(ElfFile::open(path_below(state->finder.symfs, target.vmlinux)));
     state->is_offline = !same_build_id(state->file->build_id(), running_kernel_build_id());
     return ProbedCode(std::move(state));
   }
