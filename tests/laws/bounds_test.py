@@ -600,16 +600,19 @@ def of_kernel_code():
     return recording(kernel + module + samples)
 
 
+WITH_DUMP = ["report", "--stdio", "-f", "--symfs"]
+WITH_KALLSYMS = ["report", "--stdio", "-f", "--kallsyms"]
+
 # Of what; how many; the recording; the command, which ends with the file or with where it lies; the bytes for each byte; its name.
 NAMES = [
-    (jit_loads, 12500, of_generated_code, ["report", "--stdio", "-f", "--symfs"], 60, DUMP),
-    (jit_loads_at_one_place, 12500, of_generated_code, ["report", "--stdio", "-f", "--symfs"], 60, DUMP),
-    (jit_moves, 12500, of_generated_code, ["report", "--stdio", "-f", "--symfs"], 60, DUMP),
-    (jit_lines, 25000, of_generated_code, ["report", "--stdio", "-f", "--symfs"], 60, DUMP),
-    (jit_unknown, 100000, of_generated_code, ["report", "--stdio", "-f", "--symfs"], 60, DUMP),
-    (kallsyms, 50000, of_kernel_code, ["report", "--stdio", "-f", "--kallsyms"], 60, None),
-    (kallsyms_of_one_place, 50000, of_kernel_code, ["report", "--stdio", "-f", "--kallsyms"], 60, None),
-    (kallsyms_of_many_modules, 50000, of_kernel_code, ["report", "--stdio", "-f", "--kallsyms"], 60, None),
+    (jit_loads, 12500, of_generated_code, WITH_DUMP, 60, DUMP),
+    (jit_loads_at_one_place, 12500, of_generated_code, WITH_DUMP, 60, DUMP),
+    (jit_moves, 12500, of_generated_code, WITH_DUMP, 60, DUMP),
+    (jit_lines, 25000, of_generated_code, WITH_DUMP, 60, DUMP),
+    (jit_unknown, 100000, of_generated_code, WITH_DUMP, 60, DUMP),
+    (kallsyms, 50000, of_kernel_code, WITH_KALLSYMS, 60, None),
+    (kallsyms_of_one_place, 50000, of_kernel_code, WITH_KALLSYMS, 60, None),
+    (kallsyms_of_many_modules, 50000, of_kernel_code, WITH_KALLSYMS, 60, None),
 ]
 
 
