@@ -31,8 +31,8 @@ set(long_tests
   # thousands of stacks of large programs; live.kernel_unwind has known chains
   oracle.kernel_unwind
 )
-# Oracles that record all the time; the others take the turn for the moment that they record in.
-set(kernel_oracles oracle.kernel_unwind oracle.live_unwind oracle.record_attr oracle.stat oracle.trace oracle.trace_arguments)
+# Oracles that record all the time; the others take the turn for the moment that they record in (tests/kernel_turn.py).
+set(kernel_oracles oracle.aux oracle.kernel_unwind oracle.live_unwind oracle.record_attr oracle.stat oracle.trace oracle.trace_arguments)
 set(kernel_turn "${CMAKE_BINARY_DIR}/tmp/kernel-turn")
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)

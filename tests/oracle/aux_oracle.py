@@ -11,8 +11,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import kernel_turn
-
 SONDE = os.environ.get("SONDE") or str(Path(sys.argv[1] if len(sys.argv) > 1 else "build/release") / "sonde")
 SONDE = str(Path(SONDE).resolve())
 SOURCE = Path(os.environ.get("SONDE_SOURCE", Path(__file__).resolve().parents[2])).resolve()
@@ -157,15 +155,13 @@ def main():
         make_machine()
         for options, (trace, arrives) in RUNS.items():
             Path("perf.data").unlink(missing_ok=True)
-            with kernel_turn.taken():
-                made = record(options, trace)
+            made = record(options, trace)
             check(made.returncode == 0, f"{options}: is recorded", made.stderr)
             if made.returncode == 0:
                 compare(options, arrives)
         for options, (trace, told) in OTHER_RUNS.items():
             Path("perf.data").unlink(missing_ok=True)
-            with kernel_turn.taken():
-                made = record(options, trace)
+            made = record(options, trace)
             check(made.returncode == 0, f"{options}: is recorded", made.stderr)
             if made.returncode == 0:
                 compare_other(options, trace, told)

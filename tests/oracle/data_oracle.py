@@ -38,8 +38,8 @@ def run(*command):
 class DataConvert(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        for name, options in RECORDINGS.items():
-            with kernel_turn.taken():
+        with kernel_turn.taken():
+            for name, options in RECORDINGS.items():
                 run("perf", "record", "-o", f"{name}.data", *options.split(), "--", "sh", "-c", PROGRAM)
 
     def convert(self, tool, recording, *options):

@@ -54,10 +54,11 @@ def main():
         return 77
     passed = failed = 0
     with tempfile.TemporaryDirectory() as directory:
-        for name, words in RECORDINGS.items():
-            data = Path(directory) / f"{name}.data"
-            with kernel_turn.taken():
-                run(PERF, "record", "-q", "-o", data, *words)
+        recordings = {name: Path(directory) / f"{name}.data" for name in RECORDINGS}
+        with kernel_turn.taken():
+            for name, data in recordings.items():
+                run(PERF, "record", "-q", "-o", data, *RECORDINGS[name])
+        for name, data in recordings.items():
             text = run(PERF, "script", "-i", data, "--max-stack", "1000")
             for event in run(SONDE, "evlist", "-i", data).decode().splitlines():
                 if event.startswith("#"):  # evlist's tip
@@ -69,7 +70,7 @@ def main():
                     direct = run(SONDE, "fold", "--no-frame-functions", *options, "-e", event, data)
                     if not direct:  # an event without samples
                         continue
-                    has_chains = "-g" in words
+                    has_chains = "-g" in RECORDINGS[name]
                     from_text = run(SONDE, "fold", *options, "-e", event, "-", input=text)
                     ours, our_total = comparable(direct, has_chains)
                     perfs, perfs_total = comparable(from_text, has_chains)

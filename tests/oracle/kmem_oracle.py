@@ -143,12 +143,18 @@ def check_events(directory):
 def main():
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        check_events(directory)
-        check_all(record(directory, "slab", PERF, [], PROCESSES), True, False)
-        check_all(record(directory, "pages", PERF, ["--page"], PROCESSES), False, True)
-        check_all(record(directory, "both", PERF, ["--slab", "--page"], FILES), True, True)
-        check_all(record(directory, "ours", SONDE, ["--slab", "--page"], FILES), True, True)
-        check_all(record(directory, "idle", PERF, [], IDLE), True, False)
+        with kernel_turn.taken():
+            check_events(directory)
+            slab = record(directory, "slab", PERF, [], PROCESSES)
+            pages = record(directory, "pages", PERF, ["--page"], PROCESSES)
+            each = record(directory, "both", PERF, ["--slab", "--page"], FILES)
+            ours = record(directory, "ours", SONDE, ["--slab", "--page"], FILES)
+            idle = record(directory, "idle", PERF, [], IDLE)
+        check_all(slab, True, False)
+        check_all(pages, False, True)
+        check_all(each, True, True)
+        check_all(ours, True, True)
+        check_all(idle, True, False)
     both.finish()
 
 

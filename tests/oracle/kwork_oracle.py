@@ -88,9 +88,13 @@ def check_all(path, views, name):
 def main():
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        check_all(record(directory, "load", PERF, []), VIEWS + CLASSES, "TIMER")
-        check_all(record(directory, "ours", SONDE, []), VIEWS[:2] + VIEWS[6:7] + VIEWS[10:11], "SCHED")
-        check_all(record(directory, "stacks", PERF, ["-g", "--kernel-callchains"]), VIEWS[1:2] + VIEWS[10:11] + STACKS, "RCU")
+        with kernel_turn.taken():
+            load = record(directory, "load", PERF, [])
+            ours = record(directory, "ours", SONDE, [])
+            stacks = record(directory, "stacks", PERF, ["-g", "--kernel-callchains"])
+        check_all(load, VIEWS + CLASSES, "TIMER")
+        check_all(ours, VIEWS[:2] + VIEWS[6:7] + VIEWS[10:11], "SCHED")
+        check_all(stacks, VIEWS[1:2] + VIEWS[10:11] + STACKS, "RCU")
         check_all(made_up(directory), VIEWS + CLASSES, "eth0")
     both.finish()
 

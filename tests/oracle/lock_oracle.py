@@ -127,9 +127,11 @@ def check_events(directory):
 def main():
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        check_events(directory)
-        for path in (record(directory, "mappings", PERF, [], MAPPINGS), record(directory, "processes", PERF, ["-a"], PROCESSES),
-                     record(directory, "ours", SONDE, ["-a"], MAPPINGS), made_up(directory)):
+        with kernel_turn.taken():
+            check_events(directory)
+            recordings = [record(directory, "mappings", PERF, [], MAPPINGS), record(directory, "processes", PERF, ["-a"], PROCESSES),
+                          record(directory, "ours", SONDE, ["-a"], MAPPINGS)]
+        for path in (*recordings, made_up(directory)):
             for arguments in VIEWS:
                 check(path, arguments)
     both.finish()

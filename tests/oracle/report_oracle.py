@@ -210,17 +210,17 @@ def hits_plt_entries(sonde, path):
 def record(perf, folder, recordings, sonde=None):
     attempts = 20
     paths = []
-    for name, arguments in recordings:
-        path = os.path.join(folder, name + ".data")
-        kept = os.path.exists(path)
-        for _ in range(0 if kept else attempts):
-            with kernel_turn.taken():
+    with kernel_turn.taken():
+        for name, arguments in recordings:
+            path = os.path.join(folder, name + ".data")
+            kept = os.path.exists(path)
+            for _ in range(0 if kept else attempts):
                 subprocess.run([perf, "record", "-q", "-o", path, *arguments], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, check=False)
-            if sonde is None or not hits_plt_entries(sonde, path):
-                break
-        if os.path.exists(path):
-            paths.append(path)
+                if sonde is None or not hits_plt_entries(sonde, path):
+                    break
+            if os.path.exists(path):
+                paths.append(path)
     return paths
 
 

@@ -176,17 +176,23 @@ def main():
     stacks = ["sched", "record", "-g", "--kernel-callchains"]
     script = [["script"]]
     every = commands(("map", MAP), ("timehist", TIMEHIST))
+    loads = {"wakeups": MESSAGES, "processes": PROCESSES}
     few = commands(("map", MAP[:2]), ("timehist", [["-S"], ["-MVwS"], ["-s", "--state"], ["-I", "-S"]]))
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        check_all(record(directory, "messages", PERF, ["sched", "record"], MESSAGES), every + script)
-        for kind, load in (("wakeups", MESSAGES), ("processes", PROCESSES)):
-            recording = record(directory, kind, PERF, by_hand, load)
+        with kernel_turn.taken():
+            messages = record(directory, "messages", PERF, ["sched", "record"], MESSAGES)
+            with_wakeups = {kind: record(directory, kind, PERF, by_hand, load) for kind, load in loads.items()}
+            ours = record(directory, "ours", SONDE, ["sched", "record"], PROCESSES)
+            idle = record(directory, "idle", PERF, ["sched", "record"], IDLE)
+            with_stacks = record(directory, "stacks", PERF, stacks, PROCESSES)
+        check_all(messages, every + script)
+        for kind, recording in with_wakeups.items():
             check_all(recording, commands(("latency", LATENCY)) + few + script)
-            check_replay(recording, lambda kind=kind, load=load: record(directory, kind, PERF, by_hand, load))
-        check_all(record(directory, "ours", SONDE, ["sched", "record"], PROCESSES), few + script)
-        check_all(record(directory, "idle", PERF, ["sched", "record"], IDLE), few)
-        check_all(record(directory, "stacks", PERF, stacks, PROCESSES), few + commands(("timehist", [[], ["--max-stack", "2", "-n"]])))
+            check_replay(recording, lambda kind=kind: record(directory, kind, PERF, by_hand, loads[kind]))
+        check_all(ours, few + script)
+        check_all(idle, few)
+        check_all(with_stacks, few + commands(("timehist", [[], ["--max-stack", "2", "-n"]])))
         check_all(made_up(directory), few)
     both.finish()
 

@@ -198,14 +198,14 @@ class Comparison:
 
 def record(directory):
     made = {}
-    for name, arguments in RECORDINGS.items():
-        path = directory / f"{name}.data"
-        with kernel_turn.taken():
+    with kernel_turn.taken():
+        for name, arguments in RECORDINGS.items():
+            path = directory / f"{name}.data"
             done = run(["perf", "record", "-q", *arguments.split(), "-o", str(path), "--", "bash", "-c", PROGRAM])
-        if done[0] != 0 or not path.exists():
-            print(f"perf record {arguments}: {done[2]}")
-            sys.exit(1)
-        made[name] = str(path)
+            if done[0] != 0 or not path.exists():
+                print(f"perf record {arguments}: {done[2]}")
+                sys.exit(1)
+            made[name] = str(path)
     return made
 
 

@@ -151,16 +151,19 @@ def record_io(directory, name, tool):
 def main():
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        check_tasks(directory, record(directory, "tasks", PERF, []))
-        check_tasks(directory, record(directory, "ours", SONDE, []))
-        path = record(directory, "chains", SONDE, ["-g"])
+        with kernel_turn.taken():
+            tasks = record(directory, "tasks", PERF, [])
+            ours = record(directory, "ours", SONDE, [])
+            path = record(directory, "chains", SONDE, ["-g"])
+            io, our_io = record_io(directory, "io", PERF), record_io(directory, "our-io", SONDE)
+        check_tasks(directory, tasks)
+        check_tasks(directory, ours)
         lines = side_by_side.ask(PERF, "script", "-i", path, "-F", "event,ip").lines
         both.expect(sum(bool(re.match(r"\t +[0-9a-f]+", line)) for line in lines) > 100, "timechart record -g: no chains")
         check_choices(directory, path)
-        check_io(directory, record_io(directory, "io", PERF), [])
-        path = record_io(directory, "our-io", SONDE)
+        check_io(directory, io, [])
         for arguments in ([], ["--io-skip-eagain"]):
-            check_io(directory, path, arguments)
+            check_io(directory, our_io, arguments)
     both.finish()
 
 
