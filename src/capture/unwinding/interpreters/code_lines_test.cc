@@ -55,6 +55,11 @@ TEST(CodeLines, WhatMakesNoSenseEndsTheTable) {
   std::byte any{0};
   EXPECT_EQ(lines_of({}).line_at(0), std::nullopt);
   EXPECT_EQ(lines_of({std::byte{0x01}, any}).line_at(0), std::nullopt);
+  // A difference of 2^63 - 1, which no line has.
+  std::vector<std::byte> huge{entry(kNoColumns, 1), std::byte{0x7e}};
+  huge.insert(huge.end(), 9, std::byte{0x7f});
+  huge.push_back(std::byte{0x0f});
+  EXPECT_EQ(lines_of(huge).line_at(0), std::nullopt);
   // An entry that is cut off.
   CodeLines cut = lines_of({entry(kShort, 1), any, entry(kNextLine, 1), any});
   EXPECT_EQ(cut.line_at(0), 10u);

@@ -55,8 +55,10 @@ void CodeLines::read_locations(Bytes table) {
     uint8_t first = in.u8();
     if ((first & 0x80) == 0) break;
     auto kind = static_cast<uint8_t>(first >> 3 & 15);
-    line += read_entry(kind, in);
-    if (!in.ok() || line < 0 || line > INT32_MAX) break;
+    int64_t difference = read_entry(kind, in);
+    if (!in.ok() || difference < -INT32_MAX || difference > INT32_MAX) break;
+    line += difference;
+    if (line < 0 || line > INT32_MAX) break;
     end += (first & 7u) + 1;
     add(end, line, kind != kNoLocation);
   }
