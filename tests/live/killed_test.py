@@ -81,7 +81,7 @@ class KilledTest(OwnDirectoryTest):
     def sonde(self, *arguments, status=0):
         """A kill may cut a record short that is more than a tenth of a short file: the reader says so, and has the status 1."""
         run = subprocess.run([SONDE, *map(str, arguments)], cwd=self.path, env=self.environment, text=True, capture_output=True, timeout=LONG)
-        if re.search(r"cut off .*\n.*% of the recording could not be read, more than a tenth", run.stderr):
+        if re.search(r"were cut off .*% of the recording could not be read, more than a tenth", run.stderr, re.DOTALL):
             status = 1
         self.assertEqual(run.returncode, status, run.stderr)
         return run

@@ -40,7 +40,7 @@ def masked(text):
     text = re.sub(r"\b[KMG]B/sec$", "B/sec", text, flags=re.MULTILINE)
     text = text.replace("add: N; mod: N; del: Ns ops", "add: N ops; mod: N ops; del: N ops")
     # How far a slow run has come is printed once a second.
-    return [re.sub(r"^ *N ", " N ", line.rstrip()) for line in text.splitlines() if not re.match(r"# +N% +\[N mins\]", line)]
+    return [re.sub(r"^ *N ", " N ", line.rstrip()) for line in text.splitlines() if not re.match(r" *# +N% +\[N mins\]", line)]
 
 
 def check(name, ours, theirs):
@@ -250,11 +250,12 @@ def uprobe():
 
  1.0 usecs/op
 """)
+    calls_of = {"trace_printk": 7, "trace_printk_ret": 7, "empty": 0}
     said, lines_of = {}, {}
     with kernel_turn.taken():
         for name in ("empty", "empty_ret", "trace_printk", "trace_printk_ret"):
             said[name] = run(SONDE, f"uprobe {name} -l 3")
-        for name in ("trace_printk", "trace_printk_ret", "empty"):
+        for name in calls_of:
             counted = subprocess.run([PERF, "stat", "-x,", "-e", "bpf_trace:bpf_trace_printk", SONDE, "bench", "uprobe", name, "-l", "7"],
                                      text=True, timeout=60, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             lines_of[name] = counted.stderr.split(",")[0]
@@ -262,7 +263,7 @@ def uprobe():
         lines = [re.sub(r"[+-]N", "N", line) for line in masked(text)]
         check(f"uprobe {name}", [status, *lines], [0, f"# Running 'uprobe/{name}' benchmark:", "# Executed N usleep(N) calls",
                                                    "     Total time: N usecs N to baseline", "", " N usecs/op N usecs/op to baseline"])
-    for name, calls in (("trace_printk", 7), ("trace_printk_ret", 7), ("empty", 0)):
+    for name, calls in calls_of.items():
         check(f"lines of {name}", [lines_of[name]], [str(calls)])
 
 
