@@ -1,6 +1,10 @@
 # BPF programs: src/bpf/programs/NAME.bpf.c is compiled by clang, and bpftool generates NAME.skel.h from it, which holds the
 # program's bytes. So the binary carries its programs, and needs no compiler at run time.
 find_program(SONDE_BPF_CLANG NAMES clang-19 clang REQUIRED)
+set(bpf_werror "")
+if(SONDE_WERROR)
+  set(bpf_werror -Werror)
+endif()
 find_program(SONDE_BPFTOOL bpftool PATHS /usr/sbin /sbin REQUIRED)
 
 file(GLOB bpf_programs CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/bpf/programs/*.bpf.c")
@@ -16,7 +20,7 @@ foreach(source IN LISTS bpf_programs)
   set(skeleton "${bpf_directory}/${name}.skel.h")
   add_custom_command(
     OUTPUT "${skeleton}"
-    COMMAND ${SONDE_BPF_CLANG} -target bpf -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror
+    COMMAND ${SONDE_BPF_CLANG} -target bpf -O2 -g -Wall -Wextra -Wno-unused-parameter ${bpf_werror}
             "-I${CMAKE_SOURCE_DIR}/src" -fdebug-prefix-map=${CMAKE_SOURCE_DIR}=. -c "${source}" -o "${object}"
     COMMAND ${SONDE_BPFTOOL} gen skeleton "${object}" name ${name} > "${skeleton}"
     DEPENDS "${source}" ${bpf_headers}

@@ -176,9 +176,10 @@ class Workshop:
         """The recording of the tutorial."""
         data = self.path / "words.data"
         if not data.exists():
-            run("cc", "-g", "-O2", "-fno-omit-frame-pointer", ROOT / "examples/words.c", "-o", self.path / "words")
-            (self.path / "text").write_text("".join(f"{number}\n" for number in range(1, 4001)) * 6)
-            run(self.sonde, "record", "-q", "-e", "cpu-clock", "-F", "4000", "-g", "-o", data, "--", "./words", "text",
+            run("cc", "-O2", "-g", "-pthread", ROOT / "examples/words.c", "-o", self.path / "words")
+            for text in ("text1", "text2"):
+                (self.path / text).write_text("".join(f"{number}\n" for number in range(1, 4001)) * 3)
+            run(self.sonde, "record", "-q", "-e", "cpu-clock", "-F", "4000", "-g", "-o", data, "--", "./words", "text1", "text2",
                 cwd=self.path, stdout=subprocess.DEVNULL)
         return data
 

@@ -41,6 +41,15 @@ class Installed(unittest.TestCase):
             self.assertIn(".debug_info", output_of("readelf", "-SW", beside), program)
             self.assertLess(program.stat().st_size, 20e6)
 
+    def test_its_own_checks_find_its_functions(self):
+        """They record functions of the installed program, which has no symbol table."""
+        self.assertNotIn(".symtab", output_of("readelf", "-SW", self.sonde))
+        checks = ("samples", "call_chains", "stack_copies", "pipes", "threads")
+        shown = output_of(self.sonde, "test", "-v", *checks, env=self.environment)
+        outcomes = re.findall(r"^ *\d+: .* : (.*)$", shown, re.M)
+        self.assertGreaterEqual(len(outcomes), len(checks), shown)
+        self.assertEqual(set(outcomes), {"Ok"}, shown)
+
     def test_each_command_has_a_manual(self):
         for name in ("sonde", *(f"sonde-{command}" for command in self.commands)):
             page = self.share / "man/man1" / f"{name}.1"

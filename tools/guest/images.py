@@ -52,10 +52,10 @@ ARCHITECTURES = {
 
 
 def library_packages():
-    """The libraries that Sonde is built on: that paragraph of tools/packages.txt."""
+    """The libraries that Sonde is built on: that paragraph of tools/packages.txt, by Debian 12's names."""
     text = (TREE / "tools" / "packages.txt").read_text()
     paragraph = re.search(r"^# libraries that Sonde is made of\n((?:\S.*\n)+)", text, re.M)
-    return re.sub(r"\s*#.*", "", paragraph.group(1)).split()
+    return re.sub(r"\s*[#|].*", "", paragraph.group(1)).split()
 
 
 def prepare(architecture):

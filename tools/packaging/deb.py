@@ -22,8 +22,9 @@ from release import TREE, Release
 HERE = pathlib.Path(__file__).resolve().parent
 
 # Libraries that are loaded when a command needs them, each named in a message if it is missing. dpkg-shlibdeps sees linked ones.
-RECOMMENDS = "libdebuginfod1, libpython3.11, libsqlite3-0"
-SUGGESTS = "libcapstone4, libopencsd1, libpfm4, sonde-jvmti, sonde-perf"
+# Each by its names in several releases.
+RECOMMENDS = "libdebuginfod1 | libdebuginfod1t64, libpython3.11 | libpython3.13 | libpython3.14, libsqlite3-0"
+SUGGESTS = "libcapstone4 | libcapstone5, libopencsd1, libpfm4, sonde-jvmti, sonde-perf"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,7 +47,7 @@ PACKAGES = (
             "Linux perf, and draws flame graphs and interactive pages itself.",
             programs=("bin/sonde",), fields=(("Recommends", RECOMMENDS), ("Suggests", SUGGESTS))),
     Package("sonde-perf", "performance analysis of Linux under the name perf",
-            "Makes sonde an alternative for the command perf, with its manual page and\n"
+            "Makes sonde an alternative for the command perf, with its manual pages and\n"
             "completion. The package linux-perf takes the same name in a way that\n"
             "allows no alternatives, so only one of the two can be installed.",
             depends="sonde (= {version})", fields=(("Conflicts", "linux-perf"),), is_component=False, for_all_architectures=True),
@@ -105,7 +106,7 @@ def write_documents(package, root, release):
 
 
 def make_perf_files(sonde, root):
-    """What sonde-perf has: completion and manual of a program called perf. Its links are made by its scripts."""
+    """What sonde-perf has: completion and manuals of a program called perf. Its links are made by its scripts."""
     with tempfile.TemporaryDirectory() as directory:
         perf = pathlib.Path(directory, "perf")
         perf.symlink_to(sonde)
@@ -115,6 +116,8 @@ def make_perf_files(sonde, root):
             write(root / "usr" / name, output_of(perf, "help", "--completion", shell))
         # Not perf.1: linux-perf has that, and an alternative leads here.
         write(root / "usr/share/man/man1/perf.sonde.1", output_of(perf, "help", "--troff"))
+        for command in output_of(perf, "--list-cmds").split():
+            write(root / f"usr/share/man/man1/perf-{command}.1", output_of(perf, "help", "--troff", command))
 
 
 def output_of(program, *words):
