@@ -19,6 +19,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -56,7 +57,8 @@ class Browser:
 
         self.process = subprocess.Popen(
             [program, *FLAGS, f"--user-data-dir={self.profile.name}/profile", "about:blank"], preexec_fn=wire, close_fds=False,
-            env={**os.environ, "HOME": self.profile.name}, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+            env={**os.environ, "HOME": self.profile.name}, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
+            start_new_session=True)
         os.close(its_input)
         os.close(its_output)
         self.unread = bytearray()
@@ -80,7 +82,17 @@ class Browser:
         for descriptor in (self.input, self.output):
             os.close(descriptor)
         self.log.close()
-        self.profile.cleanup()
+        self.remove_profile()
+
+    def remove_profile(self):
+        """Its helpers outlive it for a moment, and write into the profile until they end."""
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        deadline = time.monotonic() + PATIENCE
+        while Path(self.profile.name).exists() and time.monotonic() < deadline:
+            self.profile.cleanup()
 
     def call(self, method, session=None, **parameters):
         """The answer to one command; events in the meantime are recorded by the pages that they belong to."""
@@ -200,6 +212,22 @@ class Page:
 
     def resize(self, width, height):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def be_phone(self, width=390, height=844):
+        """A narrow window, operated with fingers."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=True)
+        self.call("Emulation.setTouchEmulationEnabled", enabled=True)
+
+    def swipe(self, x, y, to_x, to_y, steps=8):
+        """A finger that goes along a line."""
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        for step in range(1, steps + 1):
+            self.call("Input.dispatchTouchEvent", type="touchMove",
+                      touchPoints=[{"x": x + (to_x - x) * step / steps, "y": y + (to_y - y) * step / steps}])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def tap(self, x, y):
+        self.swipe(x, y, x, y, steps=0)
 
     def prefer(self, scheme):
         """"light" or "dark"."""

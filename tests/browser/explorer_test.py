@@ -1,39 +1,13 @@
 #!/usr/bin/env python3
 """The explorer's page in a browser: clicks, typing and dragging, and that the numbers are right."""
 import collections
-import json
-import os
-import platform
 import re
-import shutil
 import subprocess
 import sys
 import unittest
-from pathlib import Path
 
-import debug_registers
-import browser
-from tracepoints import SchedulerRecording
+from explorer_page import ExplorerPageTest, FOLDED, KALLSYMS, PREAMBLE, recording_text, ROW, sonde, STEP_NS
 
-SONDE = os.environ["SONDE"]
-FOLDED = """app;main;parse;read 30
-app;main;parse 10
-app;main;emit;write 40
-app;main;emit;write;read 5
-app;idle 15
-"""
-ROW = 19  # CSS pixels of a frame in a picture
-
-KALLSYMS = "".join(f"ffffffff81000{n}00 T {name}\n" for n, name in
-                   enumerate(["_text", "do_syscall", "read_file", "copy_page", "lock_page", "end_of_code"]))
-PREAMBLE = r"""event : name = cpu-clock, id = { 7 }, type = 1, { sample_period, sample_freq } = 4000, \
-  sample_type = IP|TID|TIME|CALLCHAIN|CPU|PERIOD|IDENTIFIER, freq = 1, sample_id_all = 1
-event : name = cycles, id = { 8 }, { sample_period, sample_freq } = 4000, \
-  sample_type = IP|TID|TIME|CALLCHAIN|CPU|PERIOD|IDENTIFIER, freq = 1, sample_id_all = 1
-MMAP mode=kernel pid=-1 tid=0 start=0xffffffff81000000 length=0x1000000 offset=0xffffffff81000000 path="[kernel.kallsyms]_text" time=0 cpu=0 event=0
-COMM pid=10 tid=10 comm="server" time=1000 cpu=0 event=0
-COMM pid=20 tid=20 comm="client" time=1000 cpu=0 event=0
-"""
 SPIN = """volatile int sink;
 
 extern "C" int spin(int n) {
@@ -46,77 +20,9 @@ extern "C" int spin(int n) {
 
 int main() { return spin(3); }
 """
-STEP_NS = 20_000_000
-SAMPLES = 500
 
 
-def recording_text():
-    """500 samples, one every 20 ms: the server's read a file; every fourth is the client's and waits for a page, in the last 2 s
-    every second one. And one of another event."""
-    lines = [PREAMBLE]
-    for i in range(SAMPLES):
-        pid = 20 if i % (4 if i < 400 else 2) == 0 else 10
-        chain = "0xffffffff81000410,0xffffffff81000110" if pid == 20 else "0xffffffff81000310,0xffffffff81000210,0xffffffff81000110"
-        lines.append(f"SAMPLE id=7 mode=kernel ip={chain.split(',')[0]} pid={pid} tid={pid} time={5_000_000_000 + i * STEP_NS} "
-                     f"cpu={i % 2} period=1000000 chain=kernel,{chain}\n")
-    lines.append("SAMPLE id=8 mode=kernel ip=0xffffffff81000210 pid=10 tid=10 time=15000000000 cpu=0 period=77 "
-                 "chain=kernel,0xffffffff81000210,0xffffffff81000110\n")
-    return "".join(lines)
-
-
-def sonde(*arguments, directory):
-    return subprocess.run([SONDE, *arguments], cwd=directory, check=True, capture_output=True, text=True).stdout
-
-
-class ExplorerTest(browser.BrowserTest):
-    def view(self, *inputs, width=1200, height=800, scheme="light", query="", options=()):
-        """The page for `inputs`, texts of folded stacks or names of files."""
-        names = []
-        for number, text in enumerate(inputs):
-            if "\n" in text:
-                (self.directory / f"{number}.folded").write_text(text)
-                text = f"{number}.folded"
-            names.append(text)
-        sonde("view", "-o", "page.html", *options, *names, directory=self.directory)
-        page = self.open(self.directory / "page.html", width, height, scheme, query)
-        page.wait_for("document.documentElement.dataset.ready")
-        return page
-
-    def view_recording(self, **how):
-        (self.directory / "text").write_text(recording_text())
-        (self.directory / "kallsyms").write_text(KALLSYMS)
-        sonde("assemble", "text", "perf.data", directory=self.directory)
-        return self.view("perf.data", options=("--kallsyms", "kallsyms"), **how)
-
-    # What a user sees.
-
-    def text(self, page, selector):
-        return page.evaluate(f"document.querySelector({json.dumps(selector)}).textContent")
-
-    def settle(self, page):
-        page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-
-    def at(self, page, row, share, selector=".flame", upward=True):
-        """A position in a picture: in the row (0: the root), at this fraction of its width."""
-        self.settle(page)
-        x, y, width, height = page.box(selector)
-        rows_y = y + height - (row + 0.5) * ROW if upward else y + (row + 0.5) * ROW
-        return x + share * width, rows_y
-
-    def tooltip(self, page, *place, **how):
-        page.move(*self.at(page, *place, **how))
-        self.settle(page)
-        return page.evaluate("[...document.querySelectorAll('.tooltip div')].map(line => line.textContent)")
-
-    def table(self, page):
-        """Rows by function: texts of the cells."""
-        self.settle(page)
-        rows = page.evaluate("[...document.querySelectorAll('.table .body .row')].map(row => [...row.children].map(c => c.textContent))")
-        return rows
-
-    def hash(self, page):
-        return page.evaluate("location.hash")
-
+class ExplorerTest(ExplorerPageTest):
     # Flame graph and icicle.
 
     def test_frames_and_their_weights(self):
@@ -197,8 +103,12 @@ class ExplorerTest(browser.BrowserTest):
     def test_sandwich(self):
         page = self.view(FOLDED)
         page.key("3")
+        self.assertEqual(self.text(page, ".sandwich-title"), "writetotal 45 samples (45.00%), self 40 samples (40.00%)",
+                         "opens with the hottest function")
+        self.assertEqual(self.text(page, ".row.chosen .name"), "write")
         page.evaluate("[...document.querySelectorAll('.table .row')].find(r => r.lastChild.textContent === 'read').click()")
         self.assertEqual(self.text(page, ".sandwich-title"), "readtotal 35 samples (35.00%), self 35 samples (35.00%)")
+        self.assertIn("focus=", self.hash(page))
         callers = ".halves .flame:nth-child(2)"
         self.assertEqual(self.tooltip(page, 1, 0.10, selector=callers), ["parse", "total 30 samples (30.00%)"])
         self.assertEqual(self.tooltip(page, 1, 0.95, selector=callers), ["write", "total 5 samples (5.00%)"])
@@ -220,56 +130,6 @@ class ExplorerTest(browser.BrowserTest):
         page.evaluate("[...document.querySelectorAll('.table .row')].find(r => r.lastChild.textContent === 'f').click()")
         self.assertIn("total 6 samples", self.text(page, ".sandwich-title"))
 
-    # Time.
-
-    def test_range_on_the_strip(self):
-        page = self.view_recording()
-        self.assertEqual(self.text(page, "#summary"), "500 samples · 500.00 ms")
-        x, y, width, height = page.box(".strip")
-        page.drag(x + width * 0.701, y + height - 10, x + width * 0.899, y + height - 10)
-        # Of 10 s, from 7.01 s to 8.99 s: samples 351 to 449, of which 12 and 25 are the client's.
-        self.assertEqual(self.text(page, "#summary"), "99 samples · 99.00 ms · 19.80% of all")
-        self.assertRegex(self.text(page, "#crumbs"), r"7\.0[01]\d s – 8\.9[89]\d s")
-        page.key("4")
-        self.assertEqual({row[4]: row[0] for row in self.table(page)}["lock_page"], "37.37%")
-        page.click_on(".chip .remove")
-        self.assertEqual(self.text(page, "#summary"), "500 samples · 500.00 ms")
-
-    def test_heat_map(self):
-        page = self.view_recording()
-        page.key("6")
-        page.evaluate("[...document.querySelectorAll('.time-bar button')].find(b => b.textContent === '100 ms').click()")
-        self.settle(page)
-        x, y, width, height = page.box(".heatmap canvas")
-        cell_width = max(4, min(64, int((width - 64 - 12) / 101)))
-        cell_height = max(4, min(16, (height - 22 - 20) / 50))
-
-        def place(column, row):
-            return x + 64 + (column + 0.5) * cell_width, y + 8 + (49 - row + 0.5) * cell_height
-
-        # Columns of 100 ms, rows of 2 ms: there is a sample at each fifth of a column, in rows 0, 10, 20 …
-        page.move(*place(3, 20))
-        self.settle(page)
-        self.assertEqual(self.text(page, ".tooltip .first"), "1 sample")
-        page.move(*place(3, 21))
-        self.settle(page)
-        self.assertEqual(self.text(page, ".tooltip .first"), "0 samples")
-        page.drag(*place(2, 20), *place(4, 10))
-        # From 0.240 s to 0.422 s: 0.24 … 0.42.
-        self.assertEqual(self.text(page, "#summary"), "10 samples · 10.00 ms · 2.00% of all")
-        self.assertIn("filter=time%3A240000-421999", self.hash(page))
-
-    def test_threads_of_the_timeline(self):
-        page = self.view_recording()
-        page.key("5")
-        self.settle(page)
-        x, y, width, height = page.box(".timeline")
-        page.click(x + 40, y + 20 + 30 + 15)  # the second lane: the client's
-        self.assertEqual(self.text(page, "#summary"), "150 samples · 150.00 ms · 30.00% of all")
-        self.assertIn("only thread client 20", self.text(page, "#crumbs"))
-        page.click(x + 40, y + 20 + 30 + 15)
-        self.assertEqual(self.text(page, "#summary"), "500 samples · 500.00 ms")
-
     def test_events(self):
         page = self.view_recording()
         page.key("e")
@@ -277,6 +137,26 @@ class ExplorerTest(browser.BrowserTest):
         self.assertIn("event=1", self.hash(page))
         page.evaluate("(() => { const s = document.querySelector('#event'); s.value = '0'; s.dispatchEvent(new Event('change')); })()")
         self.assertEqual(self.text(page, "#summary"), "500 samples · 500.00 ms")
+
+    def test_the_first_event_is_of_cpu_time(self):
+        preamble = PREAMBLE.replace("name = cpu-clock", "name = sched:sched_waking").replace("type = 1", "type = 2, config = 300")
+        samples = "".join(f"SAMPLE id={7 + i % 2} mode=kernel ip=0xffffffff81000210 pid=10 tid=10 time={5_000_000_000 + i * STEP_NS} "
+                          "cpu=0 period=1 chain=kernel,0xffffffff81000210\n" for i in range(11))
+        (self.directory / "kallsyms").write_text(KALLSYMS)
+        for name, text in (("both", samples), ("one", samples.replace("id=8", "id=7"))):
+            (self.directory / "text").write_text(preamble + text)
+            sonde("assemble", "text", name, directory=self.directory)
+        page = self.view("both", options=("--kallsyms", "kallsyms"))
+        self.assertEqual(page.evaluate("document.querySelector('#event').selectedOptions[0].text"), "cycles")
+        self.assertEqual(self.text(page, "#summary"), "5 samples · 5 events")
+        page.key("e")
+        self.assertIn("event=0", self.hash(page))
+        self.assertIn("6 samples", self.text(page, "#summary"))
+        again = self.open(self.directory / "page.html", query=self.hash(page))
+        again.wait_for("document.documentElement.dataset.ready")
+        self.assertIn("6 samples", self.text(again, "#summary"))
+        page = self.view("one", options=("--kallsyms", "kallsyms"))
+        self.assertIn("11 samples", self.text(page, "#summary"), "one without samples is not chosen")
 
     # Code.
 
@@ -321,8 +201,37 @@ class ExplorerTest(browser.BrowserTest):
         page.key("1")
         x, y, width, height = page.box(".strip")
         page.drag(x + width * 0.5, y + height - 10, x + width, y + height - 10)
-        page.key("7")
+        page.key("8")
         self.assertEqual([line[0] for line in self.code(page)], ["100%"], "the range holds for code, too")
+
+    def test_code_opens_with_the_hottest_that_has_source(self):
+        """bare, without lines, has 4 samples, spin 3, and cool 1."""
+        (self.directory / "bare.cc").write_text("int sinks; void bare() { for (int i = 0; i < 9; ++i) sinks += i; }\n")
+        (self.directory / "spin.cc").write_text(SPIN.replace("return spin(3)", "void bare(); bare(); return spin(3)") +
+                                                "void cool() { sink = 1; }\n")
+        flags = ["-O1", "-fcf-protection=none", "-no-pie"]
+        subprocess.run(["g++", "-c", *flags, "bare.cc"], cwd=self.directory, check=True)
+        subprocess.run(["g++", "-g", *flags, "-o", "spin", "spin.cc", "bare.o"], cwd=self.directory, check=True)
+        symbols = subprocess.run(["nm", "-C", "spin"], cwd=self.directory, check=True, capture_output=True, text=True).stdout
+        starts = {name: int(address, 16) for address, name in re.findall(r"^([0-9a-f]+) T (bare\(\)|spin|cool\(\))$", symbols, re.M)}
+        hits = [starts["bare()"]] * 4 + [starts["spin"]] * 3 + [starts["cool()"]]
+        text = [PREAMBLE, f'MMAP2 mode=user pid=20 tid=20 start=0x401000 length=0x1000 offset=0x1000 path="{self.directory}/spin" '
+                'protection=5 flags=2 time=1000 cpu=0 event=0\n']
+        text += [f"SAMPLE id=7 mode=user ip={ip:#x} pid=20 tid=20 time={1_000_000_000 + i * 1_000_000} cpu=0 period=1000000 "
+                 f"chain=user,{ip:#x}\n" for i, ip in enumerate(hits)]
+        (self.directory / "text").write_text("".join(text))
+        sonde("assemble", "text", "perf.data", directory=self.directory)
+        page = self.view("perf.data", query="#view=code", options=["--unverified-symbols"])
+        self.assertEqual(self.text(page, ".sandwich-title strong"), "spin")
+        self.assertEqual(self.text(page, ".row.chosen .name"), "spin")
+        page.key("1")
+        line = subprocess.run(["addr2line", "-s", "-e", "spin", f"{starts['spin']:#x}"], cwd=self.directory, check=True,
+                              capture_output=True, text=True).stdout.strip()
+        self.assertRegex(line, r"^spin\.cc:\d+$")
+        self.assertIn(line, self.tooltip(page, 2, 0.99), "tooltips have the line")
+        page = self.open(self.directory / "page.html", query="#view=code&filter=function:bare")
+        page.wait_for("document.documentElement.dataset.ready")
+        self.assertEqual(self.text(page, ".sandwich-title strong"), "bare", "nothing with source passes")
 
     def test_no_code_no_view(self):
         page = self.view(FOLDED)
@@ -349,86 +258,6 @@ class ExplorerTest(browser.BrowserTest):
     def test_words_in_the_address_that_make_no_sense(self):
         page = self.view(FOLDED, query="#view=nothing&zoom=99999&event=7&filter=time:x&filter=function:(&focus=-3&sort=%00&stretch=1")
         self.assertIsNotNone(self.text(page, "#summary"))
-
-    # The scheduler.
-
-    def view_scheduler(self, **how):
-        """"reader" runs from 0 to 20 ms, sleeps until "writer" wakes it at 50, and runs from 51 to 71; "writer" runs from 10 to 60."""
-        recording = SchedulerRecording(stacks=True)
-        idle, reader, writer = SchedulerRecording.IDLE, ("reader", 10), ("writer", 20)
-        for tid, name in (10, "reader"), (20, "writer"):
-            recording.name(tid, name)
-        ms = 1_000_000
-        recording.switch(1000 * ms, 0, idle, 0, reader)
-        recording.switch(1010 * ms, 1, idle, 0, writer)
-        recording.switch(1020 * ms, 0, reader, 1, idle, chain=[0x1000, 0x2000])
-        recording.waking(1050 * ms, 1, writer, reader, chain=[0x3000])
-        recording.switch(1051 * ms, 0, idle, 0, reader)
-        recording.switch(1060 * ms, 1, writer, 2, idle, chain=[0x5000])
-        recording.switch(1071 * ms, 0, reader, 0x100, idle)
-        recording.write(self.directory / "perf.data")
-        return self.view("perf.data", **how)
-
-    def lane_tooltip(self, page, lane, share):
-        """At this fraction of a lane's time."""
-        self.settle(page)
-        x, y, width, _ = page.box(".timeline")
-        label = min(230, width * 0.28)
-        page.move(x + label + share * (width - label), y + 20 + (lane + 0.8) * 44)
-        self.settle(page)
-        return page.evaluate("[...document.querySelectorAll('.tooltip div')].map(line => line.textContent)")
-
-    def test_what_threads_did(self):
-        page = self.view_scheduler(query="#view=timeline")
-        self.assertEqual(page.evaluate("[...document.querySelectorAll('.time-bar .legend span')].map(s => s.textContent)"),
-                         ["running", "waits for a CPU", "sleeps", "uninterruptible", "stopped"])
-        lanes = {self.lane_tooltip(page, lane, 0.9)[1]: lane for lane in range(3)}
-        reader = lanes["reader 10"]
-        self.assertEqual(self.lane_tooltip(page, reader, 10 / 71)[2:], ["running on CPU 0 for 20.00 ms"])
-        self.assertEqual(self.lane_tooltip(page, reader, 35 / 71)[2:], ["sleeps for 30.00 ms", "woken by writer 20"])
-        self.assertEqual(self.lane_tooltip(page, lanes["writer 20"], 65 / 71)[2:], ["uninterruptible for 11.00 ms"])
-        page.evaluate("[...document.querySelectorAll('.time-bar button')].find(b => b.textContent === 'CPUs').click()")
-        self.assertEqual(self.lane_tooltip(page, 0, 10 / 71)[1:], ["CPU 0 ", "reader 10 for 20.00 ms"])
-        self.assertEqual(self.lane_tooltip(page, 1, 65 / 71)[1:], ["CPU 1 ", "idle"])
-
-    def test_waits_are_an_event(self):
-        page = self.view_scheduler()
-        self.assertEqual(page.evaluate("[...document.querySelector('#event').options].map(o => o.text)"),
-                         ["sched:sched_switch", "sched:sched_waking", "off-cpu"])
-        page.key("e")
-        page.key("e")
-        self.assertEqual(self.text(page, "#summary"), "1 sample · 30.00 ms", "what the recording cuts off does not count")
-        rows = [self.tooltip(page, row, 0.5)[0] for row in range(7)]
-        self.assertEqual(rows, ["all", "reader", "[unknown]", "[unknown]", "--", "[unknown]_[w]", "writer_[w]"])
-        page = self.view_scheduler(options=("--tid", "10"))
-        self.assertNotIn("off-cpu", self.text(page, "#event"), "only where the recording is shown whole")
-
-    # Instruction traces.
-
-    @unittest.skipUnless(platform.machine() == "x86_64" and shutil.which("gcc"), "needs x86-64 and gcc")
-    @debug_registers.needed
-    def test_calls_of_a_trace(self):
-        program = Path(__file__).resolve().parent.parent / "programs" / "calls.c"
-        subprocess.run(["gcc", "-O1", "-o", "calls", program], cwd=self.directory, check=True)
-        sonde("record", "-N", "-o", "perf.data", "-e", "sonde_step//", "--filter", "start main", "--", "./calls",
-              directory=self.directory)
-        page = self.view("perf.data", options=("--itrace",), query="#view=timeline")
-        self.settle(page)
-        x, y, width, _ = page.box(".timeline")
-        label = min(230, width * 0.28)
-
-        def tooltip(depth, share):
-            page.move(x + label + share * (width - label), y + 20 + 30 + (depth + 0.5) * 15)
-            self.settle(page)
-            return page.evaluate("[...document.querySelectorAll('.tooltip div')].map(line => line.textContent)")[2:]
-
-        self.assertEqual(tooltip(0, 0.5)[0], "__libc_start_call_main")
-        self.assertEqual(tooltip(1, 0.5)[::2], ["main", "called by __libc_start_call_main"])
-        calls = {tooltip(depth, share / 100)[0] for depth in (2, 3, 4) for share in range(5, 95)
-                 if tooltip(depth, share / 100)}
-        self.assertLessEqual({"work", "fibonacci", "catches", "throws"}, calls)
-        page.key("1")
-        self.assertEqual(self.tooltip(page, 3, 0.5)[:2], ["main", "calls"])
 
     # Two profiles.
 
@@ -503,12 +332,43 @@ class ExplorerTest(browser.BrowserTest):
         for view in "1234":
             page.key(view)
             self.settle(page)
-        rows = {row[4] for row in self.visit_table(page)}
-        self.assertEqual(rows, {name[:400] for name in names})
+        self.settle(page)
+        rows = page.evaluate("[...document.querySelectorAll('.table .body .name:nth-child(5)')].map(cell => cell.title)")
+        self.assertEqual(set(rows), {name[:2000] for name in names})
 
-    def visit_table(self, page):
-        page.key("4")
-        return self.table(page)
+    # Long names.
+
+    LONG = "std::vector<std::pair<int, long>, std::allocator<std::pair<int, long> > >::push_back"
+    DEEP = "app::Store<app::Key<int>, (anonymous namespace)::Hash>::operator<< <std::less<int> >"
+
+    def names_drawn(self, page, width):
+        """The texts in a flame graph of a window that is so wide."""
+        page.evaluate("(() => { window.drawn = []; const p = CanvasRenderingContext2D.prototype, was = p.fillText;"
+                      "p.fillText = function (text, ...more) { window.drawn.push(text); was.call(this, text, ...more); }; })()")
+        page.resize(width, 800)
+        return set(page.wait_for("window.drawn.includes('all') && window.drawn"))
+
+    def test_names_are_shortened_inside(self):
+        page = self.view(f"{self.LONG};{self.DEEP};a_plain_function_with_a_name_that_is_long 1\n", width=1000)
+        for width, names in ((700, {self.LONG, self.DEEP, "a_plain_function_with_a_name_that_is_long"}),
+                             (550, {"std::vector<std::pair<int, long>, std::allocator<std::pair<…> > >::push_back",
+                                    "app::Store<app::Key<…>, (anonymous namespace)::Hash>::operator<< <std::less<…> >"}),
+                             (450, {"std::vector<std::pair<…>, std::allocator<…> >::push_back", "app::Store<…>::operator<< <…>"}),
+                             (80, {"…push_back"}),
+                             (250, {"std::vector<…>::push_back", "app::Store<…>::operator<< <…>"})):
+            drawn = self.names_drawn(page, width)
+            self.assertLessEqual(names, drawn)
+        plain = next(name for name in drawn if name.startswith("a_"))
+        self.assertRegex(plain, "^a_.*….*_long$", "the middle is left out")
+
+    def test_names_in_tables_are_shortened_inside(self):
+        page = self.view(f"{self.LONG} 2\n", query="#view=sandwich", width=1150)
+        self.settle(page)
+        cell = page.evaluate("(() => { const cell = document.querySelector('.table .body .row').lastChild;"
+                             "return [cell.textContent, cell.title, cell.scrollWidth <= cell.clientWidth]; })()")
+        self.assertEqual(cell, ["std::vector<…>::push_back", self.LONG, True])
+        page.resize(3000, 800)
+        page.wait_for("document.querySelector('.table .body .row').lastChild.textContent.includes('allocator')")
 
     def test_deep_stacks(self):
         page = self.view(";".join(f"f{i}" for i in range(200)) + " 1\n", width=900, height=600)
@@ -530,6 +390,69 @@ class ExplorerTest(browser.BrowserTest):
                 self.settle(page)
                 self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width, f"view {view} at {width}")
                 self.assertLessEqual(page.evaluate("document.documentElement.scrollHeight"), height, f"view {view} at {width}")
+
+    def test_on_a_phone(self):
+        self.view_recording()
+        page = self.browser.page()
+        self.addCleanup(self.check_and_close, page)
+        page.be_phone()
+        page.open(self.directory / "page.html").wait_for("document.documentElement.dataset.ready")
+        for view in page.evaluate("[...document.querySelectorAll('.tabs button')].map(b => b.dataset.view)"):
+            page.tap(*self.middle(page, f".tabs button[data-view={view}]"))
+            page.wait_for(f"location.hash.includes('view={view}')")
+            self.settle(page)
+            self.assertEqual(page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"), [390, 844], view)
+            x, _, width, _ = page.box(f".tabs button[data-view={view}]")
+            self.assertTrue(0 <= x and x + width <= 390, f"the tab of {view} is in sight")
+            self.assertNotRegex(page.evaluate("document.body.innerText + document.querySelector('#search').placeholder"), r"/$|\bz to|\bclick",
+                                "there are no keys")
+        page.tap(*self.middle(page, "header button:last-child"))  # help
+        self.assertIn("tap on a frame", self.text(page, "#help"))
+        self.assertNotRegex(self.text(page, "#help"), "Esc|Shift|Ctrl")
+        page.tap(*self.middle(page, "#help .close"))
+        page.tap(*self.middle(page, ".tabs button[data-view=flame]"))
+        page.wait_for("location.hash.includes('view=flame')")
+        page.tap(*self.at(page, 1, 0.9))
+        page.wait_for("location.hash.includes('zoom=')")
+        self.assertEqual(self.text(page, ".tooltip .first"), "server", "nothing hovers: a tap tells")
+        x, y, width, height = page.box(".strip")
+        page.swipe(x + width * 0.2, y + height - 10, x + width * 0.6, y + height - 10)
+        page.wait_for("document.querySelector('#crumbs').textContent.match(/(1\\.9|2\\.0)\\d+ s – (5\\.9|6\\.0)\\d+ s/)")
+
+    def middle(self, page, selector):
+        x, y, width, height = page.box(selector)
+        return x + width / 2, y + height / 2
+
+    def test_a_large_window_is_filled(self):
+        """Whatever is shown reaches the lower end, or leaves the room to something else."""
+        page = self.view(FOLDED, width=1440, height=900)
+        self.settle(page)
+        _, y, _, height = page.box(".flame")
+        self.assertEqual((height, y + height), (6 * ROW, 900), "as high as the stacks")
+        _, list_y, _, list_height = page.box("main > .table")
+        self.assertAlmostEqual(list_y + list_height, y, delta=1)
+        self.assertEqual(self.table(page)[0][-3], "write")
+        page.key("2")
+        self.settle(page)
+        self.assertEqual(page.evaluate("[...document.querySelector('main').children].map(c => c.className)"), ["flame", "table"])
+        page.click(*self.at(page, 3, 0.9, upward=False))
+        self.assertEqual(page.box(".flame")[3], 6 * ROW, "a zoom changes no heights")
+        page.resize(1440, 300)
+        page.wait_for("document.querySelector('main > .table').hidden")
+        page = self.view_recording(width=1440, height=900, query="#view=timeline")
+        self.settle(page)
+        tops = [int(top) for top in page.evaluate("document.querySelector('.timeline').dataset.tops").split()]
+        self.assertAlmostEqual(page.box(".timeline")[1] + 20 + tops[-1], 900, delta=len(tops))
+        page.key("7")
+        self.settle(page)
+        x, y, width, height = page.box(".heatmap")
+        page.move(x + width - 120, y + height - 40)
+        self.settle(page)
+        self.assertIn("sample", self.text(page, ".tooltip .first"))
+        page = self.view(FOLDED, width=1440, height=900, query="#view=sandwich")  # of "write", which calls but read
+        self.settle(page)
+        _, y, _, height = page.box(".halves .flame:nth-child(2)")
+        self.assertGreater(height, 600, "the room belongs to the callers")
 
     def test_help_names_every_key(self):
         page = self.view(FOLDED)

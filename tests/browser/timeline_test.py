@@ -13,15 +13,15 @@ IDLE = SchedulerRecording.IDLE
 MS = 1_000_000
 
 
-def record(path, threads=2, rounds=50, cpus=2):
-    """Threads that take turns on each CPU, a millisecond each, each woken by the next one half a millisecond before. Odd names
-    must not do anything."""
+def record(path, threads=4, rounds=50, cpus=2):
+    """Threads that take turns on each CPU, a millisecond each, then go on to the next CPU; each is woken half a millisecond before.
+    Odd names must not do anything."""
     recording = SchedulerRecording(stacks=True)
     names = [("<&\">'", 100)] + [(f"thread-{i}", 100 + i) for i in range(1, threads)]
     for i in range(rounds):
         for cpu in range(cpus):
             now = (1000 + i) * MS + cpu * 1000
-            last, this, following = (names[(i + cpu + by) % threads] for by in (-1, 0, 1))
+            last, this, following = (names[(i - cpu + by) % threads] for by in (-1, 0, 1))
             recording.switch(now, cpu, last if i else IDLE, 1, this, chain=[0x1000, 0x2000])
             recording.waking(now + MS // 2, cpu, this, following, chain=[0x3000])
     return recording.write(path)
@@ -52,9 +52,9 @@ class TimelineTest(browser.BrowserTest):
         page = self.picture()
         page.move(*self.point(page, "c0", 0.505))
         tip = self.tip(page)
-        self.assertRegex(tip[0], r"^CPU 0: (<&\">'|thread-1) \(10[01]\)$")
+        self.assertRegex(tip[0], r"^CPU 0: (<&\">'|thread-[1-3]) \(10[0-3]\)$")
         self.assertRegex(tip[1], r"^1 ms from 1\.\d{6} s \(\+\d+ ms\)$")
-        # Half a millisecond each: blocked, then waiting for the CPU.
+        # Of four milliseconds it runs for two; then it is blocked, and waits for the CPU.
         texts = []
         for step in range(40):
             page.move(*self.point(page, "t0", 0.5 + step / 400))
@@ -67,6 +67,32 @@ class TimelineTest(browser.BrowserTest):
         self.assertTrue(any("running on CPU" in tip[0] for tip in texts if tip))
         page.move(5, 5)
         self.assertEqual(self.tip(page), [])
+
+    def test_what_is_not_known_is_said(self):
+        recording = SchedulerRecording()
+        reader, writer = ("reader", 10), ("writer", 20)
+        for at, leaves, state, comes in ((10, IDLE, 0, reader), (20, reader, 1, IDLE), (30, IDLE, 0, reader), (60, writer, 1, IDLE),
+                                         (70, IDLE, 0, reader), (80, reader, 0x10, IDLE), (90, IDLE, 0, writer), (110, writer, 1, IDLE)):
+            recording.switch(at * MS, 0, leaves, state, comes)
+        path = self.directory / "gap.svg"
+        subprocess.run([SONDE, "timeline", "-i", recording.write(self.directory / "gap.data"), "-o", path], check=True,
+                       capture_output=True)
+        page = self.open(path, width=1240, height=700)
+        lanes = page.evaluate("Object.fromEntries(timeline.threads.map((thread, i) => [thread.name, 't' + i]))")
+
+        def tip(lane, ms):
+            page.move(*self.point(page, lane, (ms - 10) / 100))
+            return self.tip(page)
+        for zoomed in (False, True):  # drawn by the program, and by the script
+            self.assertGreater(page.evaluate("document.querySelectorAll('#c0 .u').length"), 0)
+            self.assertEqual(tip("c0", 45), ["CPU 0: not known", "30 ms from 0.030000 s", "events are missing here"])
+            self.assertEqual(tip("c0", 65), [], "idle")
+            self.assertEqual(tip(lanes["reader"], 45), ["reader (10): not known", "events are missing here"])
+            self.assertEqual(tip(lanes["reader"], 105), ["reader (10): had ended"])
+            self.assertEqual(tip(lanes["writer"], 15), ["writer (20): not known", "nothing was recorded of it before"])
+            self.assertEqual(tip(lanes["writer"], 75)[0], "writer (20): sleeping, was on CPU 0")
+            if not zoomed:
+                page = self.open(path, width=1240, height=700, query="#time=0,99999999")
 
     def test_drag_zooms_and_double_click_shows_all(self):
         page = self.picture()
@@ -98,7 +124,7 @@ class TimelineTest(browser.BrowserTest):
         for _ in range(8):
             page.scroll(x, y, -100)
         names = page.evaluate("[...document.querySelectorAll('#c0 .run')].map(name => name.textContent)")
-        self.assertTrue(set(names) <= {"<&\">'", "thread-1"} and len(names) >= 3, names)
+        self.assertTrue(set(names) <= {"<&\">'", "thread-1", "thread-2", "thread-3"} and len(names) >= 3, names)
 
     def test_the_address_holds_the_state(self):
         page = self.picture(query="#time=10000000,20000000")

@@ -1,11 +1,11 @@
 // The page: one state, the views that show it, and the effects of keys and clicks.
 
 import { themeOf } from "./colors.js";
-import { Kind, Profile } from "./data.js";
-import { button, el, Tooltip } from "./dom.js";
+import { Kind, Profile, usualEvent } from "./data.js";
+import { button, el, isTouched, narrowWindow, Tooltip } from "./dom.js";
 import { FilterForm } from "./filter_form.js";
 import { Filter, timeRange } from "./filters.js";
-import { FlameCanvas } from "./flame.js";
+import { FlameCanvas, rowHeight } from "./flame.js";
 import { functionColumns, rowsOf } from "./function_columns.js";
 import { Head } from "./head.js";
 import { Heatmap, stretches, usualStretch } from "./heatmap.js";
@@ -18,6 +18,8 @@ import { fromHash, State, toHash, View, views } from "./state.js";
 import { FunctionTable } from "./table.js";
 import { Lane, lanesOf, Timeline } from "./timeline.js";
 import { passesAll } from "./weights.js";
+
+const leastOverview = 160;  // CSS pixels: a list that is worth having
 
 function escapeRegex(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -33,10 +35,12 @@ export class App {
   private empty = el("p", { class: "nothing" }, "Nothing passes these filters.");
   private flame: FlameCanvas;
   private table: FunctionTable;
+  private overview: FunctionTable;  // the functions, where a picture leaves room
   private sandwich: Sandwich;
   private listing: ListingView;
   private strip: Timeline;
   private timeline: Timeline;
+  private chart: Timeline;
   private heatmap: Heatmap;
   private timeBar = el("div", { class: "time-bar" });  // above the timeline and the heat map
   private filterForm: FilterForm;
@@ -47,7 +51,10 @@ export class App {
   private isTimelineZoomed = false;
   private steps = typeof history.state === "number" ? history.state : 0;  // our history entries
 
+  private usual: number;  // event
+
   constructor(private profile: Profile) {
+    this.usual = usualEvent(profile);
     this.model = new Model(profile, this.readHash(), themeOf(document.documentElement));
     this.views = views.filter((view) => this.has(view));
     this.head = new Head(this.model, this.views, {
@@ -64,6 +71,7 @@ export class App {
     });
     const sort = (key: string) => this.go({ sort: key }, true);
     this.table = new FunctionTable({ choose: (frame) => this.go({ view: "sandwich", focus: frame }), sort });
+    this.overview = new FunctionTable({ choose: (frame) => this.go({ view: "sandwich", focus: frame }), sort });
     this.sandwich = new Sandwich(this.tooltip, { choose: (frame) => this.go({ focus: frame }), sort });
     this.listing = new ListingView({ choose: (frame) => this.go({ focus: frame }), sort, show: (code) => this.go({ code }, true) });
     const timeActions = {
@@ -74,6 +82,7 @@ export class App {
     };
     this.strip = new Timeline(true, timeActions);
     this.timeline = new Timeline(false, timeActions);
+    this.chart = new Timeline(false, { ...timeActions, chooseFrame: (frame) => this.go({ view: "sandwich", focus: frame }) });
     this.heatmap = new Heatmap(timeActions);
     this.kernelNodes = Uint8Array.from(profile.tree.frame, (frame) =>
       frame >= 0 && profile.frameKind[frame] === Kind.kernel ? 1 : 0);
@@ -83,10 +92,15 @@ export class App {
     window.addEventListener("hashchange", () => this.onHash());
     document.addEventListener("keydown", (event) => this.onKey(event));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.render());
+    new ResizeObserver(() => {
+      if (/flame|icicle/.test(this.model.state.view) && this.main.contains(this.flame.element)) this.arrangeFlame();
+    }).observe(this.main);
+    narrowWindow().addEventListener("change", () => this.render());
   }
 
   private has(view: View): boolean {
     if (view === "timeline" || view === "heatmap") return this.profile.samples !== null;
+    if (view === "chart") return this.profile.samples !== null && this.profile.calls === null;  // else the timeline has the calls
     return view !== "code" || (this.profile.samples !== null && this.profile.listings.length > 0);
   }
 
@@ -94,7 +108,8 @@ export class App {
 
   private readHash(): State {
     const { events, tree, frameName, samples } = this.profile;
-    const state = fromHash(location.hash, { events: events.length, nodes: tree.frame.length, frames: frameName.length });
+    const state = fromHash(location.hash, { events: events.length, usualEvent: this.usual, nodes: tree.frame.length,
+                                            frames: frameName.length });
     if (!samples)  // nothing that such a filter could apply to
       state.filters = state.filters.filter(({ by }) => by !== "time" && by !== "thread" && by !== "process");
     return state;
@@ -102,7 +117,7 @@ export class App {
   /// A step that can be undone; or, with `quiet`, one that replaces the last (typing, sorting).
   private go(change: Partial<State>, quiet = false): void {
     this.model.state = { ...this.model.state, ...change };
-    const hash = toHash(this.model.state);
+    const hash = toHash(this.model.state, this.usual);
     if (hash === location.hash) return this.render();
     if (quiet) {
       history.replaceState(history.state, "", hash);
@@ -132,7 +147,7 @@ export class App {
   }
   /// Shows only this thread; or, if it was the only one, all.
   private chooseLane(lane: Lane): void {
-    if (this.model.state.lanes !== "threads" || lane.key < 0) return;
+    if ((this.model.state.lanes !== "threads" && this.model.state.view !== "chart") || lane.key < 0) return;
     const id = this.profile.threads[lane.key].tid;
     const others = this.model.state.filters.filter((filter) => filter.by !== "thread");
     const wasChosen = this.model.state.filters.some((f) => f.by === "thread" && f.id === id && !f.without);
@@ -144,6 +159,7 @@ export class App {
     if (event.altKey && frame >= 0)
       return this.addFilter({ by: "function", text: `^${escapeRegex(this.profile.frameName[frame])}$`, without: false });
     this.go({ zoom: node });
+    if (isTouched() && event instanceof MouseEvent) this.describeNode(node, event.clientX, event.clientY);
   }
   private switchTheme(): void {
     this.go({ theme: this.model.theme.dark ? "light" : "dark" }, true);
@@ -159,8 +175,8 @@ export class App {
     this.tooltip.hide();
     this.head.show(this.model);
     if (this.profile.samples) this.strip.show(this.timeContent("all"));
-    this.strip.element.hidden = !this.profile.samples || state.view === "timeline" || state.view === "heatmap";
-    const isTime = state.view === "timeline" || state.view === "heatmap";
+    const isTime = state.view === "timeline" || state.view === "heatmap" || state.view === "chart";
+    this.strip.element.hidden = !this.profile.samples || isTime;
     const isEmpty = this.model.weights.every((weights) => weights.total[0] === 0) && !isTime;
     const shown = isEmpty ? [this.empty] : this.elementsOf(state.view);
     if (shown.some((element, i) => this.main.children[i] !== element) || this.main.children.length !== shown.length)
@@ -169,10 +185,12 @@ export class App {
   }
   private elementsOf(view: View): HTMLElement[] {
     switch (view) {
-      case "flame": case "icicle": return [this.flame.element];
+      case "flame": return [this.overview.element, this.flame.element];
+      case "icicle": return [this.flame.element, this.overview.element];
       case "sandwich": return [this.sandwich.element];
       case "table": return [this.table.element];
       case "timeline": return [this.laneSwitch(), this.timeline.element];
+      case "chart": return [this.chartBar(), this.chart.element];
       case "heatmap": return [this.stretchSwitch(), this.heatmap.element];
       case "code": return [this.listing.element];
     }
@@ -187,6 +205,7 @@ export class App {
                                  chosen: model.state.focus });
       case "code": return this.listing.show(model);
       case "timeline": return this.timeline.show(this.timeContent(model.state.lanes));
+      case "chart": return this.chart.show({ ...this.timeContent("threads"), chart: model.chart });
       case "heatmap": {
         const { profile, columns, passes, range, theme } = this.timeContent("all");
         return this.heatmap.show({ profile, columns, passes, range, theme, stretch: this.stretch });
@@ -200,6 +219,7 @@ export class App {
     const { total } = model.shown;
     let { zoom } = model.state;
     while (zoom > 0 && total[zoom] === 0) zoom = tree.parent[zoom];  // filters left nothing of it
+    this.arrangeFlame();
     this.flame.setUpward(upward);
     this.flame.show({
       tree, total, zoom, theme: model.theme,
@@ -207,6 +227,16 @@ export class App {
       color: (node) => model.color(tree.frame[node], weights.map((w) => w.total[node])),
       matches: (node) => search !== null && node > 0 && search.frames[tree.frame[node]] === 1,
     });
+  }
+  /// Shallow stacks leave room for the list of functions. It does not depend on the zoom, so nothing jumps.
+  private arrangeFlame(): void {
+    const { model } = this;
+    const wanted = this.flame.rowsOf(this.profile.tree, model.shown.total) * rowHeight;
+    const isRoom = this.main.clientHeight - wanted >= leastOverview;
+    this.flame.element.style.flex = isRoom ? `0 0 ${wanted}px` : "";
+    this.overview.element.hidden = !isRoom;
+    if (isRoom)
+      this.overview.show({ columns: functionColumns(model, false), frames: rowsOf(model), sort: model.state.sort, chosen: model.state.focus });
   }
   private describeNode(node: number, x: number, y: number): void {
     const { model } = this;
@@ -219,7 +249,7 @@ export class App {
     if (!this.lanes.has(by)) this.lanes.set(by, lanesOf(this.profile, by));
     return { profile: this.profile, lanes: this.lanes.get(by)!, by, columns: model.event.columns,
              passes: passesAll(this.profile, others), range: timeRange(model.state.filters),
-             kernel: this.kernelNodes, colors: model.frameColors, theme: model.theme };
+             kernel: this.kernelNodes, marked: model.marked, colors: model.frameColors, theme: model.theme, chart: null };
   }
   /// µs from the first sample to the last.
   private get last(): number {
@@ -241,7 +271,8 @@ export class App {
       made.setAttribute("aria-pressed", String(this.stretch === stretch));
       bar.append(made);
     }
-    bar.append(el("span", { class: "hint" }, "Darker or brighter: more samples. Drag to select a time range."));
+    bar.append(el("span", { class: "hint" },
+                  `Darker or brighter: more samples.${isTouched() ? "" : " Drag to select a time range."}`));
     return bar;
   }
   private laneSwitch(): HTMLElement {
@@ -255,17 +286,30 @@ export class App {
     bar.replaceChildren(choice("Threads", "threads"));
     if (samples && samples.cpu.some((cpu) => cpu >= 0)) bar.append(choice("CPUs", "cpus"));
     if (this.profile.sched && this.model.state.lanes === "threads") bar.append(this.stateLegend());
-    bar.append(el("span", { class: "hint" }, "Drag to select a time range; click a name for one thread; z to zoom in."));
+    const hint = isTouched() ? "Drag sideways to select a time range; tap a name for one thread."
+      : "Drag to select a time range; click a name for one thread; z to zoom in.";
+    bar.append(el("span", { class: "hint" }, hint));
     return bar;
+  }
+
+  private chartBar(): HTMLElement {
+    const hint = isTouched() ? "Drag sideways to select a time range."
+      : "Drag to select a time range; z to zoom in; click a box for its callers and callees.";
+    this.timeBar.replaceChildren(el("span", { class: "hint" }, `What samples saw, by thread: a box is as long as they did. ${hint}`));
+    return this.timeBar;
   }
 
   private stateLegend(): HTMLElement {
     const colors = stateColors(this.model.theme.dark);
-    return el("span", { class: "legend" }, ...stateNames.map((name, i) => {
+    const legend = el("span", { class: "legend" }, ...stateNames.map((name, i) => {
       const mark = el("i");
       mark.style.background = colors[i];
       return el("span", {}, mark, name);
     }));
+    const { unknown, partial } = this.profile.sched!;
+    if (partial !== "" || unknown.length > 0)
+      legend.append(el("span", {}, `blank: not known${partial === "" ? "" : ` (${partial})`}`));
+    return legend;
   }
 
   // Keys.
@@ -295,13 +339,13 @@ export class App {
     else if (event.key === "d") this.switchTheme();
     else if (event.key === "e") this.go({ event: (state.event + 1) % this.profile.events.length });
     else if (event.key === "i" && !this.model.isCompared) this.go({ intervals: !state.intervals }, true);
-    else if (event.key === "z" && state.view === "timeline") this.zoomTimeline();
+    else if (event.key === "z" && (state.view === "timeline" || state.view === "chart")) this.zoomTimeline();
     else return this.viewKey(event);
     return true;
   }
   private zoomTimeline(): void {
     this.isTimelineZoomed = !this.isTimelineZoomed;
-    this.timeline.zoomTo(this.isTimelineZoomed ? timeRange(this.model.state.filters) : null);
+    for (const shown of [this.timeline, this.chart]) shown.zoomTo(this.isTimelineZoomed ? timeRange(this.model.state.filters) : null);
   }
   private viewKey(event: KeyboardEvent): boolean {
     const { view } = this.model.state;

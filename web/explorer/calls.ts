@@ -2,6 +2,7 @@
 // lane in the timeline, and the text of their tooltips.
 
 import { Calls, Profile } from "./data.js";
+import { shortName } from "./names.js";
 import { fileName, weight } from "./text.js";
 
 /// By depth: indices into Calls, which follow each other in time.
@@ -64,9 +65,9 @@ export function drawCalls(context: CanvasRenderingContext2D, profile: Profile, r
   });
 }
 
-function drawName(context: CanvasRenderingContext2D, name: string, x: number, y: number, width: number, color: string): void {
+export function drawName(context: CanvasRenderingContext2D, name: string, x: number, y: number, width: number, color: string): void {
   const fits = Math.floor((width - 8) / 6);
-  const text = name.length <= fits ? name : fits < 3 ? "" : name.slice(0, fits - 1) + "…";
+  const text = fits < 3 && name.length > fits ? "" : shortName(name, fits);
   context.fillStyle = color;
   context.fillText(text, x + 4, y + callRowHeight / 2, width - 6);
 }

@@ -39,7 +39,14 @@ export interface Sched {
   state: Uint8Array;     // index into stateNames of sched.ts
   cpu: Int32Array;       // -1: not known
   waker: Int32Array;     // thread; -1: not known
+  span: [number, number];         // µs: the scheduler's first event and its last
+  ended: Map<number, number>;     // by thread: when it exited
+  unknown: Unknown[];             // where events are missing
+  partial: string;                // why no waits are known; empty: they are
 }
+
+/// A time (µs) of which it is not known what a CPU did.
+export interface Unknown { cpu: number; start: number; end: number; }
 
 /// Which functions ran: those of a thread by start, then depth.
 export interface Calls {
@@ -95,11 +102,22 @@ export interface Profile {
   beginSeconds: number;  // of the first sample, by the recording's clock
 }
 
+/// Of CPU time; also for one kind of core of several ("cpu_core/cycles/"), and with modifiers.
+const timeEvent = /^(?:\w+\/)?(?:cpu-clock|task-clock|cpu-cycles|cycles|traced-time)(?![\w-])/;
+
+/// The event that a page opens with: the first that tells where CPU time went, if any has samples.
+export function usualEvent(profile: Profile): number {
+  const found = profile.events.findIndex(({ name, columns }) =>
+    timeEvent.test(name) && columns.some((column) => profile.self[column].some((value) => value !== 0)));
+  return Math.max(0, found);
+}
+
 interface Header {
   title: string;
   facts: [string, string][];
   warnings: string[];
   compared: string[];
+  sched_partial: string;
   events: EventInfo[];
   columns: { constant: number | null; real: boolean }[];
   threads: [number, number, number, number][];
@@ -218,18 +236,22 @@ function readSamples(sections: Sections, header: Header): Samples | null {
   return samples;
 }
 
-function readSched(sections: Sections): Sched | null {
+function readSched(sections: Sections, header: Header): Sched | null {
   if (!sections.has("sched_thread")) return null;
   const lanes = sections.count("sched_thread"), count = sections.count("sched_gap");
   const threads = sections.integers("sched_thread", new Uint32Array(lanes));
   const counts = sections.integers("sched_count", new Uint32Array(lanes));
   const gaps = sections.numbers("sched_gap", false), lengths = sections.numbers("sched_length", false);
+  const ended = sections.numbers("sched_ended", false), span = sections.numbers("sched_span", false);
   const sched: Sched = {
     thread: new Uint32Array(count), start: new Float64Array(count), end: new Float64Array(count),
     state: sections.integers("sched_state", new Uint8Array(count)),
     cpu: sections.integers("sched_cpu", new Int32Array(count)),
     waker: sections.integers("sched_waker", new Int32Array(count)),
+    span: [span[0] / 1000, span[1] / 1000],
+    ended: new Map(), unknown: readUnknown(sections), partial: header.sched_partial,
   };
+  ended.forEach((at, lane) => { if (at > 0) sched.ended.set(threads[lane], (at - 1) / 1000); });
   let slice = 0;
   for (let lane = 0; lane < lanes; ++lane) {
     let at = 0;  // ns
@@ -242,6 +264,12 @@ function readSched(sections: Sections): Sched | null {
     }
   }
   return sched;
+}
+
+function readUnknown(sections: Sections): Unknown[] {
+  const cpus = sections.integers("sched_unknown_cpu", new Uint32Array(sections.count("sched_unknown_cpu")));
+  const starts = sections.numbers("sched_unknown_start", false), lengths = sections.numbers("sched_unknown_length", false);
+  return Array.from(cpus, (cpu, i) => ({ cpu, start: starts[i] / 1000, end: (starts[i] + lengths[i]) / 1000 }));
 }
 
 function readCalls(sections: Sections): Calls | null {
@@ -309,7 +337,7 @@ export async function readProfile(base64: string): Promise<Profile> {
     tree,
     self: header.columns.map((column, i) => readSelf(sections, i, column.real, tree.frame.length)),
     samples: readSamples(sections, header),
-    sched: readSched(sections),
+    sched: readSched(sections, header),
     calls: readCalls(sections),
     listings: readListings(header),
     beginSeconds: Number(header.begin_ns) / 1e9,

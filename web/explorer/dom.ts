@@ -16,6 +16,25 @@ export function button(label: string, title: string, onClick: () => void): HTMLB
   return made;
 }
 
+/// Whether the page is operated with fingers: there is no keyboard, and nothing that hovers.
+export function isTouched(): boolean { return matchMedia("(pointer: coarse)").matches; }
+
+/// Whether the window is as narrow as a phone, as page.css has it.
+export function narrowWindow(): MediaQueryList { return matchMedia("(max-width: 760px)"); }
+
+/// Follows a pressed pointer until it is released; or cancelled, by a finger that scrolls.
+export function followPointer(move: (event: PointerEvent) => void, up: (event: PointerEvent, isCancelled: boolean) => void): void {
+  const end = (event: PointerEvent) => {
+    window.removeEventListener("pointermove", move);
+    window.removeEventListener("pointerup", end);
+    window.removeEventListener("pointercancel", end);
+    up(event, event.type === "pointercancel");
+  };
+  window.addEventListener("pointermove", move);
+  window.addEventListener("pointerup", end);
+  window.addEventListener("pointercancel", end);
+}
+
 /// Makes a canvas as large as its element, in device pixels, with its context scaled to CSS pixels.
 export function fit(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
   const ratio = window.devicePixelRatio || 1;

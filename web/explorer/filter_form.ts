@@ -2,7 +2,7 @@
 
 import { kindNames, Profile } from "./data.js";
 import { el } from "./dom.js";
-import { Filter, FilterBy } from "./filters.js";
+import { Filter, FilterBy, namesOf } from "./filters.js";
 import { regexFrom } from "./text.js";
 
 type Choice = Exclude<FilterBy, "time">;
@@ -44,12 +44,10 @@ export class FilterForm {
     const { profile } = this;
     if (by === "object") return [...new Set(profile.frameObject)].filter((o) => o !== "").sort().map((o) => [o, o]);
     if (by === "kind") return [...new Set(profile.frameKind)].sort().map((k) => [kindNames[k], kindNames[k]]);
-    const found = new Map<string, string>();
-    for (const thread of profile.threads) {
-      if (by === "thread") found.set(String(thread.tid), `${thread.name} ${thread.tid}`);
-      else found.set(String(thread.pid), `${thread.process} ${thread.pid}`);
-    }
-    return [...found].sort((a, b) => a[1] < b[1] ? -1 : 1);
+    const whose = by === "thread" ? "thread" : "process";
+    const ids = new Set(profile.threads.map((thread) => whose === "thread" ? thread.tid : thread.pid));
+    const found = [...ids].map((id): [string, string] => [String(id), `${namesOf(profile, whose, id)} ${id}`]);
+    return found.sort((a, b) => a[1] < b[1] ? -1 : 1);
   }
 
   private submit(event: Event): void {

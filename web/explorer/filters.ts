@@ -34,17 +34,19 @@ export function parse(text: string): Filter | null {
   return value === "" ? null : { by, text: value, without };
 }
 
+/// The names that a thread or process had, in their order in time.
+export function namesOf(profile: Profile, by: "thread" | "process", id: number): string {
+  const names = profile.threads
+    .filter((t) => (by === "thread" ? t.tid : t.pid) === id)
+    .map((t) => by === "thread" ? t.name : t.process);
+  return [...new Set(names.filter((name) => name !== ""))].join(" → ");
+}
+
 export function describe(profile: Profile, filter: Filter): string {
   if (filter.by === "time") return `${(filter.from / 1e6).toFixed(3)} s – ${(filter.to / 1e6).toFixed(3)} s`;
   const what = filter.without ? "without" : "only";
-  if (filter.by === "thread") {
-    const thread = profile.threads.find((t) => t.tid === filter.id);
-    return `${what} thread ${thread ? thread.name + " " : ""}${filter.id}`;
-  }
-  if (filter.by === "process") {
-    const thread = profile.threads.find((t) => t.pid === filter.id);
-    return `${what} process ${thread ? thread.process + " " : ""}${filter.id}`;
-  }
+  if (filter.by === "thread" || filter.by === "process")
+    return `${what} ${filter.by} ${namesOf(profile, filter.by, filter.id)} ${filter.id}`.replace("  ", " ");
   return `${what} ${filter.by} ${filter.by === "function" ? `/${filter.text}/` : filter.text}`;
 }
 

@@ -4,8 +4,9 @@
 import { CallTree } from "./data.js";
 import { Theme } from "./colors.js";
 import { el, fit, oncePerFrame } from "./dom.js";
+import { shortName } from "./names.js";
 
-const rowHeight = 19;
+export const rowHeight = 19;
 const narrowest = 0.45;   // CSS pixels
 const letterWidth = 6.62; // of 11 px monospace; measured when first drawn
 const font = '11px ui-monospace, "DejaVu Sans Mono", "Liberation Mono", Menlo, Consolas, monospace';
@@ -73,6 +74,18 @@ export class FlameCanvas {
     if (isNewPlace || this.turned) this.scrollToRoot();
     this.turned = false;
     this.redraw();
+  }
+
+  /// By how many rows the whole of a tree is high, as far as boxes are wide enough to see.
+  rowsOf(tree: CallTree, total: Float64Array): number {
+    const least = total[0] * narrowest / Math.max(1, this.width);
+    const depth = new Uint16Array(tree.frame.length);
+    let deepest = 0;
+    for (let node = 1; node < depth.length; ++node) {
+      depth[node] = depth[tree.parent[node]] + 1;
+      if (total[node] > 0 && total[node] >= least) deepest = Math.max(deepest, depth[node]);
+    }
+    return deepest + 1;
   }
 
   /// Arrow keys: to the caller, the callee, the neighbours. Returns whether the key was used.
@@ -219,13 +232,14 @@ export class FlameCanvas {
   /// As much of a name as fits.
   private cut(context: CanvasRenderingContext2D, name: string, room: number): string {
     const letters = Math.floor(room / this.letter);
-    if (name.length <= letters && /^[ -~]*$/.test(name)) return name;
-    let text = name.length <= letters ? name : name.slice(0, Math.max(0, letters - 1)) + "…";
-    if (/^[ -~…]*$/.test(text)) return text.length > 2 ? text : "";
-    const points = Array.from(text);  // wide letters: as many as fit
-    while (points.length > 1 && context.measureText(points.join("")).width > room) points.splice(-2, 2, "…");
-    text = points.join("");
-    return text.length > 2 ? text : "";
+    let text = shortName(name, letters);
+    if (!/^[ -~…]*$/.test(text)) {
+      const points = Array.from(text.slice(0, letters));  // wide letters: as many as fit
+      if (points.length < text.length) points.push("…");
+      while (points.length > 1 && context.measureText(points.join("")).width > room) points.splice(-2, 2, "…");
+      text = points.join("");
+    }
+    return text.length > 2 || text === name ? text : "";
   }
 
   private nodeAt(event: MouseEvent): number {

@@ -1,6 +1,7 @@
 // The columns and rows of tables of functions.
 
 import { kindNames } from "./data.js";
+import { narrowWindow } from "./dom.js";
 import { intervalText } from "./interval.js";
 import { Model } from "./model.js";
 import { Column } from "./table.js";
@@ -17,11 +18,12 @@ export function rowsOf(model: Model): number[] {
   return rows;
 }
 
-/// `narrow`: shares and names only.
-export function functionColumns(model: Model, narrow: boolean): Column[] {
+/// `beside` a picture: shares and names only, as everywhere on a phone.
+export function functionColumns(model: Model, beside: boolean): Column[] {
+  const narrow = beside || narrowWindow().matches;
   const name: Column = {
     key: "name", title: "Function", hint: "Sort by name", numeric: false, width: "minmax(160px, 3fr)",
-    value: (f) => model.nameOf(f).toLowerCase(), text: (f) => model.nameOf(f).slice(0, 400),
+    value: (f) => model.nameOf(f).toLowerCase(), text: (f) => model.nameOf(f), isName: true,
   };
   if (model.isCompared && narrow) return [...comparedColumns(model).slice(0, 2), name];
   if (model.isCompared) return [...comparedColumns(model), name, ...placeColumns(model)];

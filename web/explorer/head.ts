@@ -2,15 +2,17 @@
 
 import { changeColor, kindColor } from "./colors.js";
 import { Kind, kindNames } from "./data.js";
-import { button, el } from "./dom.js";
+import { button, el, isTouched } from "./dom.js";
 import { describe } from "./filters.js";
 import { Model } from "./model.js";
+import { headingName } from "./names.js";
 import { State, View } from "./state.js";
 import { percent, weight } from "./text.js";
 import { sampleWords } from "./weights.js";
 
 export const viewNames: Record<View, string> = {
-  flame: "Flame graph", icicle: "Icicle", sandwich: "Sandwich", table: "Table", timeline: "Timeline", heatmap: "Heat map", code: "Code",
+  flame: "Flame graph", icicle: "Icicle", chart: "Stack chart", sandwich: "Sandwich", table: "Table", timeline: "Timeline",
+  heatmap: "Heat map", code: "Code",
 };
 
 export interface HeadActions {
@@ -27,7 +29,7 @@ export interface HeadActions {
 
 export class Head {
   readonly element: HTMLElement;
-  readonly searchBox = el("input", { type: "search", id: "search", placeholder: "Search  /", spellcheck: "false",
+  readonly searchBox = el("input", { type: "search", id: "search", placeholder: isTouched() ? "Search" : "Search  /", spellcheck: "false",
                                      autocomplete: "off", "aria-label": "search with a regular expression" });
   private matched = el("output", { id: "matched" });
   private tabs = el("nav", { class: "tabs", "aria-label": "views" });
@@ -66,7 +68,7 @@ export class Head {
     this.element = el("header", {},
       el("div", { class: "bar" }, title, warning, button("About", "Host, command, events", () => actions.showFacts()),
          el("span", { class: "grow" }), this.events, this.matched, this.searchBox, this.theme,
-         button("?", "Keys and mouse (?)", () => actions.showHelp())),
+         button("?", isTouched() ? "Help" : "Keys and mouse (?)", () => actions.showHelp())),
       el("div", { class: "bar second" }, this.tabs, el("span", { class: "grow" }), this.legend, this.sides, this.colors),
       this.crumbs);
   }
@@ -85,11 +87,19 @@ export class Head {
     for (const tab of this.tabs.children) {
       const isOn = (tab as HTMLElement).dataset.view === state.view;
       tab.setAttribute("aria-current", isOn ? "page" : "false");
+      if (isOn) this.reveal(tab as HTMLElement);
     }
     if (this.searchBox.value !== state.search) this.searchBox.value = state.search;
     this.matched.textContent = model.search?.text ?? "";
     this.showLegend(model);
     this.showCrumbs(model);
+  }
+  /// In a narrow window the tabs scroll.
+  private reveal(tab: HTMLElement): void {
+    const { tabs } = this;
+    const from = tab.offsetLeft - tabs.offsetLeft, room = tabs.clientWidth, margin = 40;
+    if (from < tabs.scrollLeft + margin) tabs.scrollLeft = from - margin;
+    else if (from + tab.offsetWidth + margin > tabs.scrollLeft + room) tabs.scrollLeft = from + tab.offsetWidth + margin - room;
   }
   private showLegend(model: Model): void {
     const { dark } = model.theme;
@@ -117,13 +127,18 @@ export class Head {
     });
     const isZoomed = state.zoom !== 0 && (state.view === "flame" || state.view === "icicle");
     if (isZoomed)
-      parts.push(this.chip(`zoomed to ${model.nameOf(profile.tree.frame[state.zoom])}`, () => {}, () => this.actions.go({ zoom: 0 })));
+      parts.push(this.zoomChip(model.nameOf(profile.tree.frame[state.zoom])));
     const add = button("+ Filter", "Filter by function, object, thread … (f)", () => this.actions.addFilter());
     add.id = "add-filter";
     const undo = button("Undo", "Undo the last step (u)", () => this.actions.undo());
     undo.id = "undo";
     undo.disabled = !this.actions.canUndo();
     this.crumbs.replaceChildren(...parts, add, undo, el("span", { class: "grow" }), this.summary(model), this.intervals);
+  }
+  private zoomChip(name: string): HTMLElement {
+    const made = this.chip(`zoomed to ${headingName(name)}`, () => {}, () => this.actions.go({ zoom: 0 }));
+    (made.firstElementChild as HTMLElement).title = name.slice(0, 500);
+    return made;
   }
   private chip(label: string, onClick: () => void, onRemove: () => void): HTMLElement {
     const text = button(label.slice(0, 160), label.slice(0, 500), onClick);

@@ -5,7 +5,7 @@
 
 import { Profile } from "./data.js";
 import { Theme } from "./colors.js";
-import { el, fit, oncePerFrame } from "./dom.js";
+import { el, fit, followPointer, oncePerFrame } from "./dom.js";
 import { grouped, seconds } from "./text.js";
 
 export interface HeatmapContent {
@@ -50,7 +50,7 @@ export class Heatmap {
     this.spacer.append(this.canvas);
     this.element.append(this.spacer);
     this.element.addEventListener("scroll", () => this.redraw(), { passive: true });
-    this.canvas.addEventListener("mousedown", (event) => this.onDown(event));
+    this.canvas.addEventListener("pointerdown", (event) => this.onDown(event));
     this.canvas.addEventListener("mousemove", (event) => this.onHover(event));
     this.canvas.addEventListener("mouseleave", () => this.actions.leave());
     new ResizeObserver(() => this.redraw()).observe(this.element);
@@ -69,10 +69,10 @@ export class Heatmap {
   }
   private get cellWidth(): number {
     const room = (this.element.clientWidth - axisWidth - 12) / this.columns;
-    return Math.max(4, Math.min(64, Math.floor(room)));
+    return Math.max(4, Math.floor(room));
   }
   private get cellHeight(): number {
-    return Math.max(4, Math.min(16, (this.element.clientHeight - axisHeight - 20) / heatmapRows));
+    return Math.max(4, (this.element.clientHeight - axisHeight - 20) / heatmapRows);
   }
 
   /// Samples by cell: cell = column * rows + row.
@@ -167,26 +167,24 @@ export class Heatmap {
     const [first, last] = from < to ? [from, to] : [to, from];
     return [Math.round(first * size), Math.round((last + 1) * size) - 1];
   }
-  private onDown(event: MouseEvent): void {
+  private onDown(event: PointerEvent): void {
     const cell = this.cellAt(event);
-    if (event.button !== 0 || cell < 0) return;
+    if (event.button !== 0 || !event.isPrimary || cell < 0) return;
     event.preventDefault();
     this.element.focus({ preventScroll: true });
     this.drag = { from: cell, to: cell };
-    const move = (moved: MouseEvent) => {
+    const move = (moved: PointerEvent) => {
       const at = this.cellAt(moved);
       if (at >= 0) this.drag!.to = at;
       this.redraw();
     };
-    const up = () => {
-      window.removeEventListener("mousemove", move);
-      window.removeEventListener("mouseup", up);
+    const up = (_: PointerEvent, isCancelled: boolean) => {
       const drag = this.drag!;
       this.drag = null;
+      if (isCancelled) return this.redraw();
       this.actions.chooseRange(this.rangeOf(drag.from, drag.to));
     };
-    window.addEventListener("mousemove", move);
-    window.addEventListener("mouseup", up);
+    followPointer(move, up);
   }
   private onHover(event: MouseEvent): void {
     const cell = this.cellAt(event);

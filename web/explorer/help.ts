@@ -1,9 +1,9 @@
 // What the keys and the mouse do, and the facts about the recording.
 
-import { el } from "./dom.js";
+import { el, isTouched } from "./dom.js";
 
 const keys: [string, string][] = [
-  ["1 … 7", "views, in the order of the tabs"],
+  ["1 … 8", "views, in the order of the tabs"],
   ["/", "search: a regular expression; a capital letter makes it case-sensitive"],
   ["arrow keys", "in pictures: to caller, callee and neighbours; in tables: rows"],
   ["Enter", "zoom to the frame selected with the arrow keys"],
@@ -12,7 +12,7 @@ const keys: [string, string][] = [
   ["f", "add a filter"],
   ["e", "next event"],
   ["i", "the 95% interval of each share, in the table and in tooltips"],
-  ["z", "timeline: show only the selected range; again: everything"],
+  ["z", "stack chart, timeline: show only the selected range; again: everything"],
   ["d", "dark or light"],
   ["?", "this help"],
 ];
@@ -20,9 +20,17 @@ const mouse: [string, string][] = [
   ["click on a frame", "zoom to it"],
   ["Shift+click on a frame", "its callers and callees"],
   ["Alt+click on a frame", "only stacks with this function"],
-  ["drag over the timeline or heat map", "select a time range: every view shows only that range"],
+  ["drag over the stack chart, timeline or heat map", "select a time range: every view shows only that range"],
   ["click on a thread's name", "only this thread"],
-  ["Ctrl+wheel over the timeline", "zoom in, out; Shift+wheel: scroll sideways"],
+  ["Ctrl+wheel over the stack chart or timeline", "zoom in, out; Shift+wheel: scroll sideways"],
+];
+
+const fingers: [string, string][] = [
+  ["tap on a frame", "zoom to it, and say what it is; Sandwich then shows its callers and callees"],
+  ["drag sideways over the strip or the timeline", "select a time range: every view shows only that range"],
+  ["tap on a thread's name", "only this thread"],
+  ["+ Filter", "only, or without, a function, an object, a thread …"],
+  ["All", "reset: no zoom, search or filters"],
 ];
 
 function listOf(rows: [string, string][]): HTMLElement {
@@ -40,6 +48,7 @@ function dialog(title: string, id: string, ...children: HTMLElement[]): HTMLDial
 }
 
 export function helpDialog(): HTMLDialogElement {
+  if (isTouched()) return dialog("Help", "help", listOf(fingers));
   return dialog("Keys and mouse", "help", listOf(keys), el("h3", {}, "Mouse"), listOf(mouse));
 }
 

@@ -2,13 +2,14 @@
 // each. Only the sampled addresses themselves are counted here, not those of callers: these are
 // separate weights.
 
-import { Listing, Profile } from "./data.js";
+import { Listing } from "./data.js";
 import { el } from "./dom.js";
 import { functionColumns } from "./function_columns.js";
 import { Model } from "./model.js";
+import { hasLines, hottestListing, weighPlaces, weightOf } from "./places.js";
 import { FunctionTable } from "./table.js";
+import { headingName } from "./names.js";
 import { fileName, percent, weight } from "./text.js";
-import { passesAll } from "./weights.js";
 
 const rowHeight = 19;
 
@@ -17,19 +18,6 @@ interface Row {
   mark: string;        // address, or line number
   text: string;
   place: string;       // if its source is not available: "file.c:12"
-}
-
-/// By instruction of all listings: the event's weight under the filters.
-export function weighPlaces(profile: Profile, model: Model): Float64Array {
-  const samples = profile.samples!;
-  const column = model.event.columns[0];
-  const passes = passesAll(profile, model.state.filters);
-  let places = 0;
-  for (const listing of profile.listings) places += listing.address.length;
-  const sums = new Float64Array(places + 1);
-  for (let i = 0; i < samples.count; ++i)
-    if (samples.column[i] === column && (!passes || passes(i))) sums[samples.place[i]] += samples.value[i];
-  return sums.subarray(1);  // 0 is any other place
 }
 
 function sourceRows(listing: Listing, sums: Float64Array, file: number): Row[] {
@@ -89,20 +77,20 @@ export class ListingView {
 
   show(model: Model): void {
     const { profile, state } = model;
-    const sums = weighPlaces(profile, model);
+    const sums = weighPlaces(profile, model.event, state.filters);
     const frames = [...new Set(profile.listings.map((listing) => listing.frame))];
     const search = model.search;
-    const listing = profile.listings.find((l) => l.frame === state.focus) ?? profile.listings[0];
+    const listing = profile.listings.find((l) => l.frame === state.focus) ?? hottestListing(profile.listings, sums);
     this.table.show({ columns: functionColumns(model, true), frames: frames.filter((f) => !search || search.frames[f] === 1),
                       sort: state.sort, chosen: listing.frame });
-    this.whole = 0;
-    for (let i = 0; i < listing.address.length; ++i) this.whole += sums[listing.start + i];
-    const hasSource = listing.sources.length > 0 && listing.sources[0].lines.length > 0;
+    this.whole = weightOf(listing, sums);
+    const hasSource = hasLines(listing);
     const what = state.code === "source" && hasSource ? "source" : "code";
     this.rows = what === "source" ? sourceRows(listing, sums, 0) : instructionRows(listing, sums);
     this.showTitle(model, listing, what, hasSource);
     this.spacer.style.height = `${this.rows.length * rowHeight}px`;
     if (this.shown !== listing || this.what !== what) this.scrollToHottest();
+    if (this.shown !== listing) this.table.reveal(listing.frame);
     this.shown = listing;
     this.what = what;
     this.draw();
@@ -116,7 +104,7 @@ export class ListingView {
       return made;
     };
     this.modes.replaceChildren(mode("Instructions", "code"), ...(hasSource ? [mode("Source", "source")] : []));
-    this.title.replaceChildren(el("strong", {}, listing.name), el("span", {}, words), el("span", { class: "grow" }), this.modes);
+    this.title.replaceChildren(el("strong", { title: listing.name.slice(0, 2000) }, headingName(listing.name)), el("span", {}, words), el("span", { class: "grow" }), this.modes);
   }
   private scrollToHottest(): void {
     let best = 0;

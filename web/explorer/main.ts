@@ -3,12 +3,13 @@
 import { App } from "./app.js";
 import { readProfile } from "./data.js";
 import { el } from "./dom.js";
+import { titleOf } from "./title.js";
 
 async function start(): Promise<void> {
   const data = document.getElementById("profile")!;
   const profile = await readProfile(data.textContent!.trim());
   data.remove();
-  document.title = profile.title;
+  document.title = profile.title = titleOf(profile);
   const app = new App(profile);
   document.body.replaceChildren(app.element);
   app.render();

@@ -1,14 +1,16 @@
 // What the views currently show: the profile under the state's filters and search. Every part is
 // computed on first use, and again only if the state that it depends on has changed.
 
+import { StackChart } from "./chart.js";
 import { changeColor, frameColors, Theme } from "./colors.js";
 import { EventInfo, Profile } from "./data.js";
 import { spell } from "./filters.js";
 import { FunctionSums, sumsByFunction } from "./functions.js";
 import { intervalText } from "./interval.js";
+import { hottestListing, weighPlaces } from "./places.js";
 import { State } from "./state.js";
 import { fileName, percent, regexFrom, weight } from "./text.js";
-import { Weights, weigh } from "./weights.js";
+import { passesAll, Weights, weigh } from "./weights.js";
 
 /// Caches the last value, keyed by its inputs.
 class Memory<T> {
@@ -29,13 +31,17 @@ export interface Search {
   text: string;            // for people
 }
 
+export interface Marked { nodes: Uint8Array; name: string; }
+
 export class Model {
   state: State;
   theme: Theme;
   private weightsMemory = new Memory<Weights[]>();
   private sumsMemory = new Memory<FunctionSums[]>();
   private searchMemory = new Memory<Search | null>();
+  private markedMemory = new Memory<Marked | null>();
   private colorMemory = new Memory<string[]>();
+  private chartMemory = new Memory<StackChart>();
 
   constructor(readonly profile: Profile, state: State, theme: Theme) {
     this.state = state;
@@ -54,6 +60,43 @@ export class Model {
   get sums(): FunctionSums[] {
     return this.sumsMemory.get(this.selection, () => this.weights.map((weights) =>
       sumsByFunction(this.profile.tree, weights.self, weights.total, this.profile.frameName.length)));
+  }
+  /// The function with the most weight of its own; -1: there is none.
+  get hottest(): number {
+    const { self } = this.sums[this.which];
+    let best = -1;
+    for (let frame = 0; frame < self.length; ++frame)
+      if (self[frame] > 0 && (best < 0 || self[frame] > self[best])) best = frame;
+    return best;
+  }
+  /// By node: whether it is of the function (or the box) that the view is about, or that the search found.
+  get marked(): Marked | null {
+    const { state } = this;
+    return this.markedMemory.get(`${this.selection} ${state.view} ${state.zoom} ${state.focus} ${state.search}`, () => {
+      const { frame, end } = this.profile.tree;
+      const isPicture = state.view === "flame" || state.view === "icicle";
+      if (state.zoom > 0 && (isPicture || state.focus < 0) && state.view !== "sandwich" && state.view !== "code") {
+        const nodes = new Uint8Array(frame.length).fill(1, state.zoom, end[state.zoom]);
+        return { nodes, name: this.nameOf(frame[state.zoom]) };
+      }
+      const focus = isPicture ? -1 : this.focus;
+      if (focus >= 0) return { nodes: this.below((f) => f === focus), name: this.nameOf(focus) };
+      const { search } = this;
+      return search ? { nodes: this.below((f) => search.frames[f] === 1), name: state.search } : null;
+    });
+  }
+  /// The function that the view is about; -1: none.
+  get focus(): number {
+    const { focus, view, filters } = this.state;
+    if (view === "code" && !this.profile.listings.some((listing) => listing.frame === focus))
+      return hottestListing(this.profile.listings, weighPlaces(this.profile, this.event, filters)).frame;
+    return focus < 0 && view === "sandwich" ? this.hottest : focus;
+  }
+  private below(is: (frame: number) => boolean): Uint8Array {
+    const { frame, parent } = this.profile.tree;
+    const nodes = new Uint8Array(frame.length);
+    for (let node = 1; node < nodes.length; ++node) nodes[node] = nodes[parent[node]] === 1 || is(frame[node]) ? 1 : 0;
+    return nodes;
   }
   /// The one of the two that determines widths.
   get which(): number { return this.isCompared && !this.state.before ? 1 : 0; }
@@ -80,6 +123,13 @@ export class Model {
       }
     }
     return { frames, share: matched / total[0], text: `${percent(matched, total[0])} matched` };
+  }
+
+  /// What ran when: under all filters but those of time and thread, which choose what of it is seen.
+  get chart(): StackChart {
+    const filters = this.state.filters.filter(({ by }) => by !== "time" && by !== "thread");
+    return this.chartMemory.get(`${this.state.event} ${filters.map(spell).join("\n")}`, () =>
+      new StackChart(this.profile, this.event, passesAll(this.profile, filters)));
   }
 
   get frameColors(): string[] {

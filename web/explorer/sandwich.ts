@@ -1,12 +1,13 @@
 // Sandwich: one function between its callers (above) and its callees (below), beside the list of
 // all functions.
 
-import { FlameCanvas } from "./flame.js";
+import { FlameCanvas, rowHeight } from "./flame.js";
 import { callersOf, calleesOf, MergedTree } from "./functions.js";
 import { el, Tooltip } from "./dom.js";
 import { FunctionTable } from "./table.js";
 import { functionColumns, rowsOf } from "./function_columns.js";
 import { Model } from "./model.js";
+import { headingName } from "./names.js";
 import { percent, weight } from "./text.js";
 import { totalsOf } from "./weights.js";
 
@@ -48,11 +49,11 @@ export class Sandwich {
 
   show(model: Model): void {
     this.model = model;
-    const frame = model.state.focus;
+    const frame = model.focus;
     this.table.show({ columns: functionColumns(model, true), frames: rowsOf(model), sort: model.state.sort, chosen: frame });
     this.element.classList.toggle("empty", frame < 0);
     if (frame < 0) {
-      this.title.textContent = "Choose a function on the left to see its callers and callees.";
+      this.title.textContent = "Choose a function in the list to see its callers and callees.";
       return;
     }
     const { tree } = model.profile;
@@ -61,11 +62,19 @@ export class Sandwich {
     this.trees = [callers, callees].map((merged) => ({ merged, totals: merged.self.map((s) => totalsOf(s, merged.tree.parent)) }));
     this.showTitle(model, frame);
     [this.callers, this.callees].forEach((canvas, i) => this.showHalf(model, canvas, i));
+    this.shareRoom(model);
+  }
+  /// Each half is as high as its stacks; what is left over is above the callers.
+  private shareRoom(model: Model): void {
+    [this.callers, this.callees].forEach((canvas, i) => {
+      const rows = canvas.rowsOf(this.trees[i].merged.tree, this.trees[i].totals[model.which]);
+      canvas.element.style.flex = `${1 - i} 1 ${rows * rowHeight}px`;
+    });
   }
   private showTitle(model: Model, frame: number): void {
     const sums = model.sums[model.which];
     const say = (value: number) => `${weight(value, model.event.unit)} (${percent(value, model.shown.total[0])})`;
-    this.title.replaceChildren(el("strong", {}, model.nameOf(frame)),
+    this.title.replaceChildren(el("strong", { title: model.nameOf(frame).slice(0, 2000) }, headingName(model.nameOf(frame))),
       el("span", {}, `total ${say(sums.total[frame])}, self ${say(sums.self[frame])}`));
   }
   private showHalf(model: Model, canvas: FlameCanvas, index: number): void {

@@ -2,7 +2,7 @@
 // band in each lane of the timeline, and the text of its tooltips.
 
 import { hash } from "./colors.js";
-import { Profile, Sched } from "./data.js";
+import { Profile, Sched, Unknown } from "./data.js";
 import { weight } from "./text.js";
 
 export const stateNames = ["running", "waits for a CPU", "sleeps", "uninterruptible", "stopped"];
@@ -46,12 +46,29 @@ function firstAfter(sched: Sched, slices: Slices, time: number): number {
 
 export interface Band { x: number; y: number; width: number; height: number; }  // CSS pixels
 
-/// Draws the slices in `view` (µs). A slice that is narrower than a pixel counts for its share of
+/// Where it is not known what a CPU did: what happened beyond the scheduler's events is not known either.
+function unknownOf(sched: Sched, cpu: number): Unknown[] {
+  const [start, end] = sched.span;
+  return [{ cpu, start: -Infinity, end: start }, ...sched.unknown.filter((span) => span.cpu === cpu), { cpu, start: end, end: Infinity }];
+}
+
+/// Stripes where nothing is known of a CPU, which would look idle.
+function drawUnknown(context: CanvasRenderingContext2D, sched: Sched, cpu: number, view: [number, number], band: Band, dark: boolean): void {
+  const scale = band.width / (view[1] - view[0]), step = 4;
+  context.fillStyle = dark ? "hsl(216 10% 52%)" : "hsl(216 14% 61%)";
+  for (const span of unknownOf(sched, cpu)) {
+    const from = Math.max(0, (span.start - view[0]) * scale), to = Math.min(band.width, (span.end - view[0]) * scale);
+    for (let x = Math.ceil(from / step) * step; x < to; x += step) context.fillRect(band.x + x, band.y, 1, band.height);
+  }
+}
+
+/// Draws the slices of a lane in `view` (µs); `key` is its thread or CPU. A slice that is narrower than a pixel counts for its share of
 /// it; each pixel shows a kind with an intensity proportional to its share, but never too faint to
 /// be seen.
-export function drawBand(context: CanvasRenderingContext2D, profile: Profile, slices: Slices, by: "threads" | "cpus",
+export function drawBand(context: CanvasRenderingContext2D, profile: Profile, key: number, slices: Slices, by: "threads" | "cpus",
                          view: [number, number], band: Band, dark: boolean): void {
   const sched = profile.sched!;
+  if (by === "cpus") drawUnknown(context, sched, key, view, band, dark);
   const scale = band.width / (view[1] - view[0]);
   const narrow = new Map<string, Float32Array>();  // by colour and height: shares of pixels
   const styleOf = (slice: number) => by === "cpus" ? `${processColor(profile, sched.thread[slice], dark)}|1`
@@ -93,14 +110,32 @@ function threadName(profile: Profile, thread: number): string {
   return `${profile.threads[thread].name || "?"} ${profile.threads[thread].tid}`;
 }
 
-/// The state at `time`, or the nearest within `slack` (µs). No lines if nothing is known.
-export function describeSlice(profile: Profile, slices: Slices, by: "threads" | "cpus", time: number, slack: number): string[] {
+/// Why a lane shows nothing at that time.
+function describeBlank(sched: Sched, key: number, slices: Slices, by: "threads" | "cpus", time: number): string[] {
+  const isIn = (span: Unknown) => time >= span.start && time <= span.end;
+  if (by === "cpus") {
+    if (slices.length === 0) return ["not known: nothing was recorded of it"];
+    return unknownOf(sched, key).some(isIn) ? ["not known: events are missing here"] : ["idle"];
+  }
+  const ended = sched.ended.get(key);
+  if (ended !== undefined && time >= ended) return ["had ended"];
+  const isFirst = slices.length === 0 || time < sched.start[slices[0]];
+  const isLast = !isFirst && time > sched.end[slices[slices.length - 1]];
+  const reason = sched.partial || (sched.unknown.some(isIn) ? "events are missing here"
+    : isFirst ? "nothing was recorded of it before" : isLast ? "nothing was recorded of it any more"
+      : "events of it are missing");
+  return [`not known: ${reason}`];
+}
+
+/// The state at `time`, or the nearest within `slack` (µs), or why it is not known. `key`: the thread or CPU.
+export function describeSlice(profile: Profile, key: number, slices: Slices, by: "threads" | "cpus", time: number, slack: number): string[] {
   const sched = profile.sched!;
   const at = firstAfter(sched, slices, time);
   const distance = (i: number) =>
     i < 0 || i >= slices.length ? Infinity : Math.max(0, sched.start[slices[i]] - time, time - sched.end[slices[i]]);
   const nearest = distance(at - 1) < distance(at) ? at - 1 : at;
-  if (distance(nearest) > slack) return by === "cpus" ? ["idle"] : [];
+  if (by === "threads" && profile.threads[key].tid === 0) return [];  // the idle tasks of all CPUs
+  if (distance(nearest) > slack) return describeBlank(sched, key, slices, by, time);
   const slice = slices[nearest];
   const length = weight(Math.round((sched.end[slice] - sched.start[slice]) * 1000), "nanoseconds");
   if (by === "cpus") return [`${threadName(profile, sched.thread[slice])} for ${length}`];

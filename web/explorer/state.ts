@@ -4,7 +4,7 @@
 import { ColorBy } from "./colors.js";
 import { Filter, parse, spell } from "./filters.js";
 
-export const views = ["flame", "icicle", "sandwich", "table", "timeline", "heatmap", "code"] as const;
+export const views = ["flame", "icicle", "chart", "sandwich", "table", "timeline", "heatmap", "code"] as const;
 export type View = (typeof views)[number];
 
 export interface State {
@@ -29,10 +29,11 @@ export const initial: State = {
   lanes: "threads", stretch: 0, code: "code", intervals: false, before: false,
 };
 
-export function toHash(state: State): string {
+/// `usual`: the event that the page opens with.
+export function toHash(state: State, usual: number): string {
   const words = new URLSearchParams();
   words.set("view", state.view);
-  if (state.event !== 0) words.set("event", String(state.event));
+  if (state.event !== usual) words.set("event", String(state.event));
   if (state.zoom !== 0) words.set("zoom", String(state.zoom));
   if (state.focus >= 0) words.set("focus", String(state.focus));
   if (state.search !== "") words.set("search", state.search);
@@ -53,7 +54,7 @@ function oneOf<T extends string>(word: string | null, choices: readonly T[], oth
 }
 
 /// Invalid words are ignored: URLs are typed by people, too.
-export function fromHash(hash: string, limits: { events: number; nodes: number; frames: number }): State {
+export function fromHash(hash: string, limits: { events: number; usualEvent: number; nodes: number; frames: number }): State {
   const words = new URLSearchParams(hash.replace(/^#/, ""));
   const number = (name: string, end: number, otherwise: number) => {
     const word = words.get(name) ?? "";
@@ -61,7 +62,7 @@ export function fromHash(hash: string, limits: { events: number; nodes: number; 
   };
   return {
     view: oneOf(words.get("view"), views, initial.view),
-    event: number("event", limits.events, 0),
+    event: number("event", limits.events, limits.usualEvent),
     zoom: number("zoom", limits.nodes, 0),
     focus: number("focus", limits.frames, -1),
     search: words.get("search") ?? "",

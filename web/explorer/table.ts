@@ -1,6 +1,7 @@
 // Functions with their sums, as rows. Only the visible rows are elements.
 
 import { el } from "./dom.js";
+import { shortName } from "./names.js";
 
 const rowHeight = 24;
 
@@ -12,6 +13,7 @@ export interface Column {
   width: string;                                   // of a CSS grid's track
   value: (frame: number) => number | string;       // the value to sort by
   text: (frame: number) => string;
+  isName?: boolean;                                // of a function: shortened to what has room
   bar?: (frame: number) => number;                 // 0 … 1
   detail?: (frame: number) => string;              // shown where the mouse rests on the cell
 }
@@ -35,6 +37,7 @@ export class FunctionTable {
   private body = el("div", { class: "body" });
   private content: TableContent = { columns: [], frames: [], sort: "", chosen: -1 };
   private sorted: number[] = [];
+  private letter = 0;
 
   constructor(private actions: TableActions) {
     this.spacer.append(this.body);
@@ -100,20 +103,32 @@ export class FunctionTable {
   private draw(): void {
     const first = Math.max(0, Math.floor(this.element.scrollTop / rowHeight) - 4);
     const last = Math.min(this.sorted.length, first + Math.ceil(this.element.clientHeight / rowHeight) + 8);
+    const letters = this.content.columns.map((column, i) =>
+      column.isName ? Math.floor((this.head.children[i].clientWidth - 16) / this.letterWidth) : Infinity);
     this.body.style.transform = `translateY(${first * rowHeight}px)`;
-    this.body.replaceChildren(...this.sorted.slice(first, last).map((frame) => this.row(frame)));
+    this.body.replaceChildren(...this.sorted.slice(first, last).map((frame) => this.row(frame, letters)));
   }
-  private row(frame: number): HTMLElement {
+  /// Of the names' font, in CSS pixels.
+  private get letterWidth(): number {
+    if (this.letter > 0) return this.letter;
+    const probe = el("span", { class: "letters" }, "M".repeat(50));
+    this.element.append(probe);
+    this.letter = probe.getBoundingClientRect().width / 50;
+    probe.remove();
+    return this.letter || 7.3;  // not yet shown
+  }
+  private row(frame: number, letters: number[]): HTMLElement {
     const row = el("div", { class: frame === this.content.chosen ? "row chosen" : "row", role: "row" });
-    for (const column of this.content.columns) {
+    this.content.columns.forEach((column, i) => {
       const text = column.text(frame);
-      const cell = el("span", { role: "cell", class: column.numeric ? "number" : "name" }, text);
+      const shown = letters[i] > 0 ? shortName(text, letters[i]).slice(0, 400) : text;
+      const cell = el("span", { role: "cell", class: column.numeric ? "number" : "name" }, shown);
       if (!column.numeric) cell.title = text.slice(0, 2000);
       if (column.detail) cell.title = column.detail(frame);
       if (column.bar) cell.style.setProperty("--share", `${(100 * column.bar(frame)).toFixed(2)}%`);
       if (column.bar) cell.classList.add("bar");
       row.append(cell);
-    }
+    });
     row.addEventListener("click", (event) => this.actions.choose(frame, event));
     return row;
   }

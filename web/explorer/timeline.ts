@@ -2,9 +2,12 @@
 // as high as the weight of the samples there. Dragging selects a range.
 
 import { callRowHeight, callRowsByThread, CallRows, describeCall, drawCalls, lastOf } from "./calls.js";
+import { lowerBound, StackChart } from "./chart.js";
 import { Profile } from "./data.js";
 import { Theme } from "./colors.js";
-import { el, fit, oncePerFrame } from "./dom.js";
+import { el, fit, followPointer, oncePerFrame } from "./dom.js";
+import { Marked } from "./model.js";
+import { shortName } from "./names.js";
 import { describeSlice, drawBand, Slices, slicesByLane } from "./sched.js";
 import { seconds } from "./text.js";
 
@@ -26,12 +29,15 @@ export interface TimelineContent {
   range: [number, number] | null;          // selected
   kernel: Uint8Array;                      // by node: whether it ends in the kernel
   colors: string[];                        // by frame
+  marked: Marked | null;                   // what the strip and the lanes show the share of
   theme: Theme;
+  chart: StackChart | null;                // the stacks of threads' lanes, if they are shown
 }
 
 export interface TimelineActions {
   chooseRange(range: [number, number] | null): void;
   chooseLane(lane: Lane): void;
+  chooseFrame?(frame: number): void;
   hover(lines: string[], x: number, y: number): void;
   leave(): void;
 }
@@ -39,8 +45,9 @@ export interface TimelineActions {
 const axisHeight = 20;
 const binWidth = 2;  // CSS pixels
 const bandHeight = 12;
+const highestBand = 40;
 const sampleHeight = 30;
-const callGap = 6;     // below the calls of a lane
+const callGap = 6;     // below the calls or stacks of a lane
 
 /// Lanes by thread or CPU, the busiest process and thread first.
 export function lanesOf(profile: Profile, by: "threads" | "cpus" | "all"): Lane[] {
@@ -77,17 +84,6 @@ export function lanesOf(profile: Profile, by: "threads" | "cpus" | "all"): Lane[
                              b.samples.length - a.samples.length || a.key - b.key);
 }
 
-/// First index of `list` whose sample is not before `time`.
-function lowerBound(list: Uint32Array, times: Float64Array, time: number): number {
-  let low = 0, high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (times[list[middle]] < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /// The full height of a lane: the 99th percentile of the non-empty bins, so that a single peak does
 /// not flatten everything. Higher ones are cut off there.
 function usualHeight(bins: Float64Array[]): number {
@@ -104,6 +100,9 @@ function niceStep(span: number, count: number): number {
   return base * 10;
 }
 
+/// Weights by bin of time.
+interface Bins { all: Float64Array; kernel: Float64Array; marked: Float64Array; }
+
 export class Timeline {
   readonly element: HTMLElement;
   private canvas = el("canvas");
@@ -113,6 +112,7 @@ export class Timeline {
   private drag: { from: number; to: number; x: number } | null = null;
   private highest = 1;
   private tops: number[] = [];       // by lane, and below the last: CSS pixels below the axis
+  private bandHigh = bandHeight;
   private lastTime = 1;              // µs
 
   constructor(private small: boolean, private actions: TimelineActions) {
@@ -120,7 +120,7 @@ export class Timeline {
     this.spacer.append(this.canvas);
     this.element.append(this.spacer);
     this.element.addEventListener("scroll", () => this.redraw(), { passive: true });
-    this.canvas.addEventListener("mousedown", (event) => this.onDown(event));
+    this.canvas.addEventListener("pointerdown", (event) => this.onDown(event));
     this.canvas.addEventListener("mousemove", (event) => this.onHover(event));
     this.canvas.addEventListener("mouseleave", () => this.actions.leave());
     this.canvas.addEventListener("dblclick", () => this.zoomTo(null));
@@ -135,8 +135,6 @@ export class Timeline {
       this.lastTime = this.findLast();
       this.view = [0, this.last];
     }
-    this.place();
-    this.spacer.style.height = this.small ? "100%" : `${axisHeight + this.tops[content.lanes.length]}px`;
     this.redraw();
   }
   /// Zooms to the given range; null: to everything.
@@ -153,14 +151,28 @@ export class Timeline {
   }
   /// The shortest time that is shown, in µs. Calls have nanoseconds.
   private get shortest(): number { return this.content?.profile.calls ? 0.02 : 10; }
-  /// Lanes with calls are higher.
+  /// Lanes with calls or stacks are higher; others share the room that a few of them would leave empty.
   private place(): void {
+    const { lanes, profile, chart } = this.content!;
+    const usual = profile.sched ? sampleHeight + 2 + bandHeight : sampleHeight;
+    const room = this.element.clientHeight - axisHeight;
+    const spare = profile.calls || chart ? 0 : Math.max(0, Math.floor(room / Math.max(1, lanes.length)) - usual);
+    this.bandHigh = bandHeight + Math.min(highestBand - bandHeight, Math.floor(spare / 4));
     this.tops = [0];
-    for (const lane of this.content!.lanes) {
-      const usual = this.content!.profile.sched ? sampleHeight + 2 + bandHeight : sampleHeight;
-      const ofCalls = lane.calls ? lane.calls.length * callRowHeight + callGap : 0;
-      this.tops.push(this.tops[this.tops.length - 1] + usual + ofCalls);
-    }
+    for (const lane of lanes) this.tops.push(this.tops[this.tops.length - 1] + usual + spare + this.rowsHigh(lane));
+    const height = this.small ? "100%" : `${axisHeight + this.tops[lanes.length]}px`;
+    if (this.spacer.style.height !== height) this.spacer.style.height = height;
+    if (!this.small) this.element.dataset.tops = this.tops.join(" ");
+  }
+  /// Rows of calls or stacks.
+  private rowsOf(lane: Lane): number {
+    if (this.small) return 0;
+    const { chart } = this.content!;
+    return chart ? chart.rowsOf(lane.key, lane.samples) : lane.calls ? lane.calls.length : 0;
+  }
+  private rowsHigh(lane: Lane): number {
+    const rows = this.rowsOf(lane);
+    return rows > 0 ? rows * callRowHeight + callGap : 0;
   }
   private topOf(lane: number): number { return this.small ? 0 : this.tops[lane]; }
   private heightOf(lane: number): number {
@@ -194,6 +206,7 @@ export class Timeline {
     const content = this.content;
     const width = this.element.clientWidth, height = this.element.clientHeight;
     if (!content || !content.profile.samples || width === 0 || height === 0) return;
+    this.place();
     const context = fit(this.canvas, width, height);
     context.clearRect(0, 0, width, height);
     const top = this.small ? 0 : this.element.scrollTop;
@@ -205,33 +218,33 @@ export class Timeline {
     for (let i = from; i < to; ++i)
       this.drawLane(context, lanes[i], bins[i - from], axisHeight + this.topOf(i) - top, i);
     this.drawAxis(context, width, height);
+    this.drawCaption(context, width);
     this.drawRange(context, height);
   }
 
-  /// Weight by bin: total, and in the kernel.
-  private binsOf(lane: Lane): { all: Float64Array; kernel: Float64Array } {
-    const { profile, columns, passes, kernel } = this.content!;
+  private binsOf(lane: Lane): Bins {
+    const { profile, columns, passes, kernel, marked } = this.content!;
     const samples = profile.samples!;
     const count = Math.ceil(this.plotWidth / binWidth);
-    const bins = { all: new Float64Array(count + 1), kernel: new Float64Array(count + 1) };
+    const [all, ofKernel, ofMarked] = [0, 1, 2].map(() => new Float64Array(count + 1));
     const scale = this.plotWidth / binWidth / (this.view[1] - this.view[0]);
     for (let i = lowerBound(lane.samples, samples.time, this.view[0]); i < lane.samples.length; ++i) {
       const sample = lane.samples[i];
       if (samples.time[sample] > this.view[1]) break;
       if (!columns.includes(samples.column[sample]) || (passes && !passes(sample))) continue;
       const bin = Math.floor((samples.time[sample] - this.view[0]) * scale);
-      bins.all[bin] += samples.value[sample];
-      if (kernel[samples.node[sample]]) bins.kernel[bin] += samples.value[sample];
+      all[bin] += samples.value[sample];
+      if (kernel[samples.node[sample]]) ofKernel[bin] += samples.value[sample];
+      if (marked && marked.nodes[samples.node[sample]]) ofMarked[bin] += samples.value[sample];
     }
-    return bins;
+    return { all, kernel: ofKernel, marked: ofMarked };
   }
 
-  private drawLane(context: CanvasRenderingContext2D, lane: Lane, bins: { all: Float64Array; kernel: Float64Array },
-                   y: number, index: number): void {
+  private drawLane(context: CanvasRenderingContext2D, lane: Lane, bins: Bins, y: number, index: number): void {
     const { theme } = this.content!;
-    const forBand = lane.slices ? bandHeight + 4 : 0;
+    const forBand = lane.slices ? this.bandHigh + 4 : 0;
     const height = this.heightOf(index);
-    const forCalls = lane.calls && !this.small ? height - sampleHeight : 0;
+    const forCalls = this.rowsHigh(lane);
     const room = height - 4 - forBand - forCalls;
     const bottom = y + height - 1 - forBand - forCalls;
     if (!this.small) {
@@ -251,15 +264,20 @@ export class Timeline {
       context.fillRect(this.labelWidth + x * binWidth, bottom - high, binWidth, high - kernelHigh);
       context.fillStyle = colors[1];
       context.fillRect(this.labelWidth + x * binWidth, bottom - kernelHigh, binWidth, kernelHigh);
+      if (bins.marked[x] === 0) continue;
+      const markedHigh = high * (bins.marked[x] / bins.all[x]);
+      context.fillStyle = theme.match;
+      context.fillRect(this.labelWidth + x * binWidth, bottom - markedHigh, binWidth, markedHigh);
     }
-    const { profile, by } = this.content!;
+    const { profile, by, chart } = this.content!;
     if (lane.slices && by !== "all")
-      drawBand(context, profile, lane.slices, by, this.view,
-               { x: this.labelWidth, y: bottom + 2, width: this.plotWidth, height: bandHeight }, theme.dark);
-    if (forCalls > 0)
-      drawCalls(context, profile, lane.calls!, this.view,
-                { x: this.labelWidth, y: bottom + 2, width: this.plotWidth, top: axisHeight, bottom: this.element.clientHeight },
-                this.content!.colors, theme.onFrame);
+      drawBand(context, profile, lane.key, lane.slices, by, this.view,
+               { x: this.labelWidth, y: bottom + 2, width: this.plotWidth, height: this.bandHigh }, theme.dark);
+    if (forCalls === 0) return;
+    const box = { x: this.labelWidth, y: bottom + 2 + forBand, width: this.plotWidth, top: axisHeight, bottom: this.element.clientHeight };
+    if (chart) chart.draw(context, lane.samples, this.rowsOf(lane), this.view, box,
+                          { colors: this.content!.colors, marked: this.content!.marked, match: theme.match, onFrame: theme.onFrame });
+    else drawCalls(context, profile, lane.calls!, this.view, box, this.content!.colors, theme.onFrame);
   }
   private drawLabel(context: CanvasRenderingContext2D, lane: Lane, y: number): void {
     const detail = lane.detail === "" ? 0 : context.measureText(lane.detail).width + 10;
@@ -287,12 +305,26 @@ export class Timeline {
       const x = this.xOf(t);
       context.fillStyle = theme.line;
       // Lines would cross the names of calls.
-      if (this.content!.profile.calls) context.fillRect(x, axisHeight - 4, 1, 4);
+      if (this.content!.profile.calls || this.content!.chart) context.fillRect(x, axisHeight - 4, 1, 4);
       else context.fillRect(x, this.small ? axisHeight - 4 : axisHeight, 1, height);
       context.fillStyle = theme.text;
       const label = seconds(t, digits);
       if (x + 4 + context.measureText(label).width < width) context.fillText(label, x + 4, axisHeight / 2);
     }
+  }
+
+  /// Which function is marked, at the end of the axis.
+  private drawCaption(context: CanvasRenderingContext2D, width: number): void {
+    const { marked, theme } = this.content!;
+    if (!marked) return;
+    const text = shortName(marked.name, Math.floor(Math.min(480, this.plotWidth / 2) / 7)).slice(0, 100);
+    const long = Math.min(this.plotWidth / 2 + 24, context.measureText(text).width + 24);
+    context.fillStyle = theme.background;
+    context.fillRect(width - long - 6, 0, long + 6, axisHeight);
+    context.fillStyle = theme.match;
+    context.fillRect(width - long, axisHeight / 2 - 5, 10, 10);
+    context.fillStyle = theme.text;
+    context.fillText(text, width - long + 15, axisHeight / 2, long - 20);
   }
 
   private drawRange(context: CanvasRenderingContext2D, height: number): void {
@@ -314,8 +346,8 @@ export class Timeline {
     if (event.offsetY < axisHeight) return null;
     return this.content?.lanes[this.laneFrom(y - axisHeight)] ?? null;
   }
-  private onDown(event: MouseEvent): void {
-    if (event.button !== 0 || !this.content) return;
+  private onDown(event: PointerEvent): void {
+    if (event.button !== 0 || !event.isPrimary || !this.content) return;
     event.preventDefault();
     this.element.focus({ preventScroll: true });
     if (event.offsetX < this.labelWidth) {
@@ -326,22 +358,39 @@ export class Timeline {
     const left = this.canvas.getBoundingClientRect().left;
     const at = this.timeOf(event.clientX - left);
     this.drag = { from: at, to: at, x: event.clientX };
-    const move = (moved: MouseEvent) => {
+    const move = (moved: PointerEvent) => {
       this.drag!.to = this.timeOf(moved.clientX - left);
       this.redraw();
     };
-    const up = (ended: MouseEvent) => {
-      window.removeEventListener("mousemove", move);
-      window.removeEventListener("mouseup", up);
+    const up = (ended: PointerEvent, isCancelled: boolean) => {
       const drag = this.drag!;
       this.drag = null;
-      if (Math.abs(ended.clientX - drag.x) < 3) return this.redraw();
+      if (isCancelled || Math.abs(ended.clientX - drag.x) < 3) {
+        if (!isCancelled) this.chooseFrameAt(event);
+        return this.redraw();
+      }
       const range = [drag.from, this.timeOf(ended.clientX - left)].sort((a, b) => a - b);
       const grain = this.content!.profile.calls ? 1e-3 : 1;  // µs
       this.actions.chooseRange([Math.round(range[0] / grain) * grain, Math.round(range[1] / grain) * grain]);
     };
-    window.addEventListener("mousemove", move);
-    window.addEventListener("mouseup", up);
+    followPointer(move, up);
+  }
+  /// The row of calls or stacks under the pointer; -1: none.
+  private rowAt(lane: Lane, event: MouseEvent): number {
+    const rows = this.rowsOf(lane);
+    const index = this.content!.lanes.indexOf(lane);
+    const y = event.offsetY + (this.small ? 0 : this.element.scrollTop) - axisHeight - this.topOf(index) -
+      (this.heightOf(index) - this.rowsHigh(lane));
+    const row = Math.floor(y / callRowHeight);
+    return row >= 0 && row < rows ? row : -1;
+  }
+  private chooseFrameAt(event: MouseEvent): void {
+    const { chart } = this.content!;
+    const lane = this.laneAt(event);
+    const row = chart && lane ? this.rowAt(lane, event) : -1;
+    if (row < 0 || !this.actions.chooseFrame) return;
+    const frame = chart!.frameAt(lane!.samples, row, this.timeOf(event.offsetX), (this.view[1] - this.view[0]) / this.plotWidth);
+    if (frame >= 0) this.actions.chooseFrame(frame);
   }
   private onHover(event: MouseEvent): void {
     if (!this.content) return;
@@ -355,14 +404,13 @@ export class Timeline {
     }
     const lines = [seconds(this.timeOf(event.offsetX), this.content.profile.calls ? 9 : 6)];
     if (lane && lane.key >= 0) lines.push(`${lane.label} ${lane.detail}`);
-    const { profile, by } = this.content;
+    const { profile, by, chart } = this.content;
     if (lane?.slices && by !== "all")
-      lines.push(...describeSlice(profile, lane.slices, by, this.timeOf(event.offsetX), (this.view[1] - this.view[0]) / this.plotWidth));
-    if (lane?.calls && !this.small) {
-      const y = event.offsetY + this.element.scrollTop - axisHeight - this.tops[this.content.lanes.indexOf(lane)] - sampleHeight;
-      const row = Math.floor(y / callRowHeight);
-      if (row >= 0 && row < lane.calls.length)
-        lines.push(...describeCall(profile, lane.calls, row, this.timeOf(event.offsetX), (this.view[1] - this.view[0]) / this.plotWidth));
+      lines.push(...describeSlice(profile, lane.key, lane.slices, by, this.timeOf(event.offsetX), (this.view[1] - this.view[0]) / this.plotWidth));
+    const row = lane ? this.rowAt(lane, event) : -1;
+    if (row >= 0) {
+      const at = this.timeOf(event.offsetX), slack = (this.view[1] - this.view[0]) / this.plotWidth;
+      lines.push(...(chart ? chart.describe(lane!.key, lane!.samples, row, at, slack) : describeCall(profile, lane!.calls!, row, at, slack)));
     }
     this.actions.hover(lines, event.clientX, event.clientY);
   }
