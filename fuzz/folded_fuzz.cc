@@ -33,6 +33,12 @@ FUZZ_TARGET(folded)(const uint8_t* data, size_t size) {
       __builtin_trap();
   (void)folded_again(*profile);
   (void)diff_profiles(*profile, *profile, {.normalize = true, .strip_addresses = true});
+  // Another with some of its stacks, so that names are lacking.
+  LossLedger other_losses;
+  if (auto part = read_folded(text.substr(size / 2), "fuzz", other_losses)) {
+    Counterparts counterparts = counterparts_of(*part, *profile, {{}});
+    (void)diff_profiles(*part, *profile, {.counterparts = &counterparts});
+  }
   (void)merge_recursion(std::move(*profile));
   return 0;
 }

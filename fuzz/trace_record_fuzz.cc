@@ -1,8 +1,10 @@
-// Hostile records of traced system calls: each accepted one has its memory inside its own bytes.
+// Hostile records of traced system calls: each accepted one has its memory inside its own bytes,
+// and names of files that are no longer than it is.
 #include <cstddef>
 #include <cstdint>
 
 #include "fuzz/fuzz_target.h"
+#include "trace/sources/bpf_file_names.h"
 #include "trace/sources/bpf_records.h"
 
 FUZZ_TARGET(trace_record)(const uint8_t* data, size_t size) {
@@ -21,5 +23,9 @@ FUZZ_TARGET(trace_record)(const uint8_t* data, size_t size) {
         piece.bytes.data() + piece.bytes.size() > bytes.data() + bytes.size())
       __builtin_trap();
   }
+  BpfFileNames names([](int32_t) { return false; });
+  constexpr size_t kMostAround = 64;  // "socket:[…]", " (deleted)"
+  for (const ArgFile& file : names.take(call))
+    if (file.name.size() > bytes.size() + kMostAround) __builtin_trap();
   return 0;
 }

@@ -121,6 +121,14 @@ class SchedulerRecording(Recording):
     def cpus(self, count):
         self.lines += [f"# nrcpus online : {count}", f"# nrcpus avail : {count}"]
 
+    def opened_for(self, cpus, tids=(0xffffffffffffffff,)):
+        """What recorders say of the CPUs and tasks for which they opened events; by default any task."""
+        self.lines += [f"THREAD_MAP tids={','.join(map(hex, tids))}", f"CPU_MAP cpus={','.join(map(str, cpus))}"]
+
+    def every(self, period):
+        """The events are recorded once in `period` times."""
+        self.lines = [line.replace("sample_period = 1,", f"sample_period = {period},") for line in self.lines]
+
     def switch(self, time_ns, cpu, leaves, state, comes, chain=()):
         self.add("sched:sched_switch", time_ns, cpu, leaves[1], chain=chain, prev_comm=leaves[0], prev_pid=leaves[1],
                  prev_state=state, next_comm=comes[0], next_pid=comes[1])

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 
 namespace sonde::annotate {
 namespace {

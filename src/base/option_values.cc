@@ -1,5 +1,6 @@
 #include "base/option_values.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/files/regular_file.h"
@@ -46,6 +47,25 @@ Result<> add_numbers(std::string_view text, std::vector<uint32_t>& list) {
 
 std::function<Result<>(std::string_view)> words_into(std::vector<std::string>& list) {
   return [&list](std::string_view text) { return add_words(text, list); };
+}
+
+std::optional<uint64_t> time_unit_ns(std::string_view unit, uint64_t plain_ns) {
+  if (unit.empty()) return plain_ns;
+  if (unit == "ns") return 1;
+  if (unit == "us") return 1'000;
+  if (unit == "ms") return 1'000'000;
+  if (unit == "s") return 1'000'000'000;
+  return std::nullopt;
+}
+
+Result<uint64_t> parse_time_ns(std::string_view word, uint64_t plain_ns) {
+  size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
+  auto number = parse_number(word.substr(0, digits));
+  auto unit = time_unit_ns(word.substr(digits), plain_ns);
+  uint64_t ns = 0;
+  if (!number || !unit || __builtin_mul_overflow(*number, *unit, &ns))
+    return fail(ErrorCode::kUsage, "expects a time such as 500, 20us or 3ms, not '{}'", word);
+  return ns;
 }
 
 Result<double> parse_percent(std::string_view word) {

@@ -39,6 +39,15 @@ TEST(OptionValues, PercentagesHaveASignOrNone) {
     EXPECT_FALSE(parse_percent(text)) << text;
 }
 
+TEST(OptionValues, TimesHaveAUnitOrTheUsualOne) {
+  EXPECT_EQ(*parse_time_ns("7", 1'000'000), 7'000'000u);
+  EXPECT_EQ(*parse_time_ns("20us", 1), 20'000u);
+  EXPECT_EQ(*parse_time_ns("3s", 1), 3'000'000'000u);
+  EXPECT_EQ(*parse_time_ns("0ns", 5), 0u);
+  for (const char* text : {"", "ms", "5x", "1.5ms", "-1", "1 ms", "99999999999s", "1m"})
+    EXPECT_FALSE(parse_time_ns(text, 1)) << text;
+}
+
 TEST(OptionValues, NumbersAreWholeWords) {
   EXPECT_EQ(*number_from<int>("-7"), -7);
   EXPECT_EQ(*number_from<uint64_t>("+7"), 7u);

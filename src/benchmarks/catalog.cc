@@ -55,15 +55,15 @@ Result<> run_with_defaults(const BenchmarkInfo& info, BenchmarkRun& run) {
 void print_collections(Sink& out, std::string_view tool) {
   out.print("Usage: \n\t{} bench [<common options>] <collection> <benchmark> [<options>]\n\n",
             tool);
-  out.write("        # List of all available benchmark collections:\n\n");
+  out.write("        # Collections of benchmarks:\n\n");
   for (const BenchmarkCollection& collection : benchmark_collections())
     print_entry(out, collection.name, collection.summary);
-  print_entry(out, "all", "All benchmarks");
+  print_entry(out, "all", "every benchmark of every collection");
   out.put('\n');
 }
 
 void print_benchmarks(Sink& out, const BenchmarkCollection& collection) {
-  out.print("\n        # List of available benchmarks for collection '{}':\n\n", collection.name);
+  out.print("\n        # Benchmarks of the collection {}:\n\n", collection.name);
   for (const BenchmarkInfo& info : collection.benchmarks) print_entry(out, info.name, info.summary);
   if (!collection.all_summary.empty()) print_entry(out, "all", collection.all_summary);
   out.put('\n');

@@ -69,6 +69,7 @@ Result<> SyscallTrace::State::add_rules(std::span<const CallRules> rules) {
     trace_rules all{};
     uint32_t slot = TRACE_CALL_SLOT(call.compat ? 1U : 0U, call.number);
     if (call.number >= TRACED_NUMBERS) continue;
+    all.descriptors = call.descriptors;
     uint8_t count = 0;
     auto add = [&](const std::vector<trace_rule>& from, uint8_t& own) {
       for (const trace_rule& rule : from) {

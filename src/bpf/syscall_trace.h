@@ -33,6 +33,7 @@ class SyscallTrace {
     bool compat = false;
     uint32_t number = 0;
     std::vector<trace_rule> at_entry = {}, at_exit = {};  // at most TRACE_RULES together
+    uint8_t descriptors = 0;  // a bit for each argument that is one: what it refers to is sent too
   };
   struct Settings {
     uint64_t ring_bytes = 0;  // per CPU; 0: chosen by the number of CPUs

@@ -1,5 +1,6 @@
 #include "cli/dispatch.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <variant>
@@ -18,6 +19,7 @@
 namespace sonde {
 namespace {
 
+constexpr std::string_view kPerf = "perf";
 constexpr int kClosedPipeStatus = 128 + 13;  // as if SIGPIPE had killed it
 
 template <typename... Visitors>
@@ -119,6 +121,7 @@ class Invocation {
   }
 
   int refuse(const BadFlags& bad) {
+    if (env_.tool != kPerf) return say_in_short(bad.message, bad.hint, bad.about);
     env_.err.write_lines(bad.message);
     if (bad.show_usage && bad.about.empty()) print_usage(env_.err, env_.tool, info_.name, flags_);
     if (bad.show_usage && !bad.about.empty())
@@ -130,9 +133,30 @@ class Invocation {
     // Output first, so that the message comes after it.
     env_.out.flush();
     if (error.code == ErrorCode::kIo && env_.out.failed() == EPIPE) return kClosedPipeStatus;
-    if (!error.message.empty()) env_.err.write_lines(error.message + '\n');
-    if (error.code == ErrorCode::kUsage) print_usage(env_.err, env_.tool, info_.name, flags_);
+    bool is_usage = error.code == ErrorCode::kUsage;
+    if (is_usage && !error.message.empty() && env_.tool != kPerf)
+      return say_in_short(error.message, "", {});
+    if (!error.message.empty()) env_.err.write_lines(named_for(env_.tool, error.message) + '\n');
+    if (is_usage) print_usage(env_.err, env_.tool, info_.name, flags_);
     return exit_status(error.code);
+  }
+
+  /// What is wrong, what may have been meant, and where to read on. Under perf's name the whole
+  /// usage follows instead, as scripts expect it.
+  int say_in_short(std::string_view message, std::string_view hint,
+                   const std::vector<const Flag*>& about) {
+    for (std::string_view lead : {" ", "Error: ", "error: "}) {
+      message.remove_prefix(std::min(message.find_first_not_of(' '), message.size()));
+      if (message.starts_with(lead)) message.remove_prefix(lead.size());
+    }
+    while (message.ends_with('\n')) message.remove_suffix(1);
+    std::string words;
+    for (const Flag* flag : about)
+      words += flag->name.empty() ? fmt::format(" -{}", flag->letter) : " --" + flag->name;
+    env_.err.write_lines(fmt::format("{} {}: {}\n", env_.tool, info_.name, message));
+    if (!hint.empty()) env_.err.print("{}\n", hint);
+    env_.err.print("See '{} {} -h{}'.\n", env_.tool, info_.name, words);
+    return exit_status(ErrorCode::kUsage);
   }
 
   Env& env_;
@@ -146,9 +170,12 @@ class Invocation {
 
 /// Law 2: reports what the input lost, one line per kind. Returns the status of a command that
 /// otherwise succeeded.
-int show_losses(Env& env) {
-  for (const LossLedger::Entry& entry : env.losses.entries())
+int show_losses(Env& env, int status) {
+  for (const LossLedger::Entry& entry : env.losses.entries()) {
+    // Of what a command that failed would have shown.
+    if (status != 0 && entry.kind == LossKind::k_nameless_functions) continue;
     env.err.print("{}: {}\n", env.tool, LossLedger::text(entry));
+  }
   if (!env.losses.lost_too_much()) return 0;
   env.err.print("{}: {}, more than a tenth: the exit status is 1\n", env.tool,
                 env.losses.damage_summary());
@@ -162,7 +189,7 @@ int finish_output(Env& env, int status) {
     env.err.flush();
     return kClosedPipeStatus;
   }
-  int loss_status = show_losses(env);
+  int loss_status = show_losses(env, status);
   if (status == 0) status = loss_status;
   if (error != 0) {
     env.err.print("{}: cannot write to standard output: {}\n", env.tool, std::strerror(error));
@@ -178,7 +205,7 @@ std::vector<std::string> command_from_program_name(Env& env, CommandList command
                                                    std::string_view path) {
   std::string_view name = path.substr(path.rfind('/') + 1);
   if (name == "trace") return {"trace"};
-  if (name == "perf" || name.starts_with("perf-")) env.tool = "perf";
+  if (name == "perf" || name.starts_with("perf-")) env.tool = kPerf;
   size_t dash = name.find('-');
   if (dash != std::string_view::npos && find_command(commands, name.substr(dash + 1)))
     return {std::string(name.substr(dash + 1))};

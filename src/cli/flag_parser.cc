@@ -3,6 +3,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/nearest_names.h"
+
 namespace sonde {
 namespace {
 
@@ -95,7 +97,8 @@ class Parser {
     if (!match.flag) {
       std::vector<Match> found = find_abbreviated(name);
       if (found.empty())
-        return unknown(words_[at_], error_message(" Error: unknown option `{}'\n", word), true);
+        return unknown(words_[at_], error_message(" Error: unknown option `{}'\n", word), true,
+                       did_you_mean(nearest_flags(name)));
       if (found.size() > 1) return ambiguous(name, found);
       match = found.front();
     }
@@ -143,11 +146,18 @@ class Parser {
     return BadFlags{.message = fmt::format(" Error: {} {}", name, what), .about = {match.flag}};
   }
 
-  Stop unknown(std::string_view word, std::string message, bool whole_word) {
+  Stop unknown(std::string_view word, std::string message, bool whole_word, std::string hint = {}) {
     if (!table_.keeps_unknown() || !whole_word)
-      return BadFlags{.message = " " + std::move(message)};
+      return BadFlags{.message = " " + std::move(message), .hint = std::move(hint)};
     arguments_.words.emplace_back(word);
     return {};
+  }
+
+  std::vector<std::string> nearest_flags(std::string_view name) const {
+    std::vector<std::string> names;
+    for (const Flag& flag : table_.flags())
+      if (!flag.name.empty() && !flag.is_hidden) names.push_back("--" + flag.name);
+    return nearest_names("--" + std::string(name), names);
   }
 
   Stop help() {

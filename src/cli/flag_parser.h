@@ -36,6 +36,7 @@ struct BadFlags {
                         // from the usage
   bool show_usage = true;
   std::vector<const Flag*> about = {};  // empty: all of them
+  std::string hint = {};                // "Did you mean '--call-graph'?"
 };
 
 /// Error: a callback rejected a value with its own Error.

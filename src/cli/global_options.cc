@@ -94,7 +94,7 @@ class GlobalReader {
 
   void debug(std::optional<std::string_view> attached) {
     auto value = value_of(attached);
-    if (!value) return wrong("No variable specified for --debug.");
+    if (!value) return wrong("--debug needs NAME[=LEVEL]");
     for (std::string_view setting : split(*value, ',')) {
       std::string_view name = setting.substr(0, setting.find('='));
       if (std::ranges::find(kDebugNames, name) == kDebugNames.end())

@@ -20,11 +20,19 @@ bool contains_ignoring_case(std::string_view text, std::string_view part) {
                      [](char a, char b) { return lower(a) == lower(b); }) != text.end();
 }
 
+/// "callgraph" asks for "call-graph".
+std::string without_dashes(std::string_view name) {
+  std::string text(name);
+  std::erase(text, '-');
+  return text;
+}
+
 bool word_asks_for(std::string_view word, const Flag& flag) {
   if (word.starts_with("--")) return flag.name == word.substr(2);
   if (word.starts_with('-')) return word.size() > 1 && flag.letter == word[1];
   if (word.size() == 1) return flag.letter == word[0];
-  return flag.name == word || contains_ignoring_case(flag.help, word);
+  return flag.name == word || without_dashes(flag.name) == without_dashes(word) ||
+         contains_ignoring_case(flag.help, word);
 }
 
 void print_flag(Sink& out, std::string_view tool, const Flag& flag) {
@@ -45,12 +53,15 @@ void print_flag(Sink& out, std::string_view tool, const Flag& flag) {
 
 }  // namespace
 
-std::string help_text(const Flag& flag, std::string_view tool) {
+std::string named_for(std::string_view tool, std::string text) {
   constexpr std::string_view kPerf = "'perf ";
-  std::string text = flag.help;
   for (size_t at = 0; (at = text.find(kPerf, at)) != std::string::npos; at += tool.size())
     text.replace(at + 1, kPerf.size() - 2, tool);
   return text;
+}
+
+std::string help_text(const Flag& flag, std::string_view tool) {
+  return named_for(tool, flag.help);
 }
 
 std::string value_syntax(const Flag& flag) {

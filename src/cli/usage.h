@@ -27,6 +27,9 @@ void print_usage_of(Sink& out, std::string_view tool, std::string_view command,
 /// Flags in the order in which help and man pages show them: group by group, sorted within each.
 [[nodiscard]] std::vector<const Flag*> sorted_flags(const FlagTable& table);
 
+/// A text with commands in quotes, 'perf list', under the name that the tool was started by.
+[[nodiscard]] std::string named_for(std::string_view tool, std::string text);
+
 /// A flag's help, which names the tool as it was started: "use 'sonde list' to ...".
 [[nodiscard]] std::string help_text(const Flag& flag, std::string_view tool);
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/foreign/plain_name.h"
@@ -95,7 +96,9 @@ TEST(Dispatch, UsageIsStatus129OnStandardError) {
 
 TEST(Dispatch, UsageOfAnAbbreviatedSubcommandHasItsName) {
   EXPECT_THAT(Ran({"sonde", "kvm", "sta", "rep", "-Q"}).err.text(),
-              HasSubstr("Usage: sonde kvm stat report "));
+              HasSubstr("See 'sonde kvm stat report -h'."));
+  EXPECT_THAT(Ran({"perf", "kvm", "sta", "rep", "-Q"}).err.text(),
+              HasSubstr("Usage: perf kvm stat report "));
 }
 
 TEST(Dispatch, ManualAndListsComeFromTheFlagTable) {
@@ -111,6 +114,52 @@ TEST(Dispatch, ManualAndListsComeFromTheFlagTable) {
   EXPECT_EQ(Ran({"sonde", "help", "nothing"}).status, 255);
   EXPECT_THAT(Ran({"sonde", "help", "config"}).out.text(),
               HasSubstr("EXAMPLES\n         sonde config report"));
+}
+
+/// Whether an option's text says that it changes nothing.
+bool admits_no_effect(const std::string& help) {
+  constexpr std::string_view kWords[] = {"no effect:", "(not needed", "(they always are)",
+                                         "(none is read)", "(none are counted"};
+  return std::ranges::any_of(
+      kWords, [&](std::string_view words) { return help.find(words) != std::string::npos; });
+}
+
+/// No option is taken and ignored without a word: those that change nothing say so in their help,
+/// and are listed as such (docs/perf-parity.md).
+void check_options(const std::string& name, Command& command) {
+  FlagTable flags;
+  command.declare(flags);
+  for (const Flag& flag : flags.flags())
+    EXPECT_EQ(admits_no_effect(flag.help), !flag.no_effect.empty())
+        << name << " -" << (flag.letter == 0 ? '-' : flag.letter) << flag.name << ": " << flag.help;
+  for (const std::string& word : flags.subcommands()) {
+    Arguments arguments;
+    arguments.words = {word};
+    if (std::unique_ptr<Command> inner = command.subcommand(arguments))
+      check_options(name + " " + word, *inner);
+  }
+}
+
+TEST(Options, ThoseWithoutEffectSaySo) {
+  for (const CommandInfo& info : all_commands())
+    if (!info.hidden) check_options(info.name, *info.make());
+}
+
+/// What an option takes is a word or the words to choose from, not a sentence about it.
+TEST(Options, ArgumentsAreNoSentences) {
+  for (const auto& [command, option] :
+       {std::pair{"c2c", "display"}, std::pair{"diff", "compute"}}) {
+    FlagTable flags;
+    std::unique_ptr<Command> made = find_command(all_commands(), command)->make();
+    Arguments report;
+    report.words = {"report"};
+    std::unique_ptr<Command> inner = made->subcommand(report);
+    (inner ? *inner : *made).declare(flags);
+    for (const Flag& flag : flags.flags()) {
+      if (flag.name != option) continue;
+      EXPECT_EQ(flag.argument.find(' '), std::string::npos) << command;
+    }
+  }
 }
 
 TEST(Completion, EvaluatesNothingThatAProgramPrints) {

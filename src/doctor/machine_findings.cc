@@ -16,6 +16,7 @@
 #include "base/process/seccomp.h"
 #include "base/text.h"
 #include "elf/build_id.h"
+#include "symbol/debug_package.h"
 #include "symbol/debuginfod.h"
 #include "symbol/object_finder.h"
 
@@ -240,7 +241,7 @@ class MachineExaminer {
     if (!checks_.debuginfod_urls.empty())
       return add("debuginfod", kGood, "servers: " + checks_.debuginfod_urls);
     add("debuginfod", kPart, "no servers are named: symbols come from this machine only",
-        "export DEBUGINFOD_URLS=https://debuginfod.elfutils.org");
+        "export DEBUGINFOD_URLS=" + debuginfod_server(checks_.root));
   }
 
   const MachineChecks& checks_;

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "elf/leb128.h"
 
 namespace sonde {

@@ -20,7 +20,7 @@
 #include <tsl/robin_map.h>
 
 #include "base/bytes.h"
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "dwarf/source_file.h"
 
 namespace sonde {

@@ -2,8 +2,10 @@
 
 #include <sys/stat.h>
 
+#include <ctime>
 #include <set>
 
+#include "analysis/sampling/chain_ends.h"
 #include "analysis/sampling/sampling_gaps.h"
 #include "analysis/timelines/call_stacks.h"
 #include "analysis/timelines/call_timeline.h"
@@ -50,6 +52,20 @@ void add_facts(PageDescription& page, const std::string& file, const StackProfil
         "event", column.samples == 0 ? column.name
                                      : fmt::format("{}: {} samples", column.name,
                                                    grouped(static_cast<double>(column.samples))));
+}
+
+/// When it was recorded, as far as the file says: by its reference to the wall clock, else by its
+/// own date.
+void add_date(PageDescription& page, const Recording& recording) {
+  constexpr int64_t kNsPerSecond = 1'000'000'000;
+  const std::optional<ClockData>& clock = recording.features().clock_data;
+  int64_t ns = clock ? static_cast<int64_t>(clock->wall_clock_ns) : recording.facts().modified_ns;
+  auto when = static_cast<std::time_t>(ns / kNsPerSecond);
+  std::tm local{};
+  if (ns <= 0 || ::localtime_r(&when, &local) == nullptr) return;
+  char text[32];
+  size_t length = std::strftime(text, sizeof text, "%F %R", &local);
+  page.facts.emplace_back("recorded", std::string(text, length));
 }
 
 /// Warns of what is missing from the picture, if anything.
@@ -169,11 +185,8 @@ void take_timeline(const Session& session, const ExplorerOptions& choice, PageDe
     page.warnings.push_back(made.error().message);
     return;
   }
-  if (made->contradictions > 0)
-    page.warnings.push_back(
-        fmt::format("{} of {} switches do not follow from the one before on their CPU: events are "
-                    "missing.",
-                    made->contradictions, made->switches));
+  for (const std::string& flaw : made->flaws())
+    page.warnings.push_back(fmt::format("Timeline: {}.", flaw));
   page.timeline = std::move(made->timeline);
 }
 
@@ -210,15 +223,21 @@ Result<StackProfile> open_one(const std::string& path, const ExplorerOptions& ch
   options.session.open.stdin_fd = env.in_fd;
   options.stacks.want_objects = true;
   options.stacks.want_samples = page != nullptr;
+  // Lines would make functions that moved in their file different ones.
+  options.stacks.want_sources = page != nullptr;
   if (page != nullptr && options.make_profile)
     options.make_profile = [page](Session& session, const SessionStacksOptions&) {
+      add_date(*page, session.recording());
       return take_calls(session, *page);
     };
   else if (page != nullptr)
     options.on_recording = [&choice, page](const Session& session, const StackProfile& profile) {
+      add_date(*page, session.recording());
       page->code = hot_code(session, profile);
       take_timeline(session, choice, *page);
       for (std::string& gap : uncounted_times(session)) page->warnings.push_back(std::move(gap));
+      if (std::string gap = chain_gap(session); !gap.empty())
+        page->warnings.push_back(std::move(gap));
     };
   StackProfile profile = TRY(open_profile(path, options, env));
   if (page != nullptr && page->timeline && !options.make_profile)
@@ -228,8 +247,7 @@ Result<StackProfile> open_one(const std::string& path, const ExplorerOptions& ch
   return profile;
 }
 
-Result<StackProfile> open_pair(const ExplorerOptions& choice, PageDescription& page,
-                               const Env& env) {
+Result<StackProfile> open_pair(const ExplorerOptions& choice, PageDescription& page, Env& env) {
   StackProfile before = TRY(open_one(choice.before, choice, nullptr, env));
   StackProfile after = TRY(open_one(choice.input, choice, nullptr, env));
   describe(page, choice.before, before);
@@ -237,7 +255,13 @@ Result<StackProfile> open_pair(const ExplorerOptions& choice, PageDescription& p
   page.compared = {shown_name(choice.before), shown_name(choice.input)};
   std::vector<ColumnPair> pairs = TRY(events_of_both(before, after));
   describe_pairs(page, pairs, before, after);
-  return diff_profiles(before, after, {.columns = std::move(pairs)});
+  Counterparts counterparts;
+  if (!choice.by_name) counterparts = counterparts_of(before, after, pairs);
+  if (std::string said = counterparts.sentence(); !said.empty()) {
+    env.err.print("{}: {} (not with --by-name)\n", env.tool, said);
+    page.warnings.push_back(fmt::format("This page {} (not with --by-name).", said));
+  }
+  return diff_profiles(before, after, {.columns = std::move(pairs), .counterparts = &counterparts});
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ struct ExplorerOptions {
   std::string before;                 // another profile to compare `input` with; or empty
   std::string output = "sonde.html";  // "-": standard output
   std::string title;                  // empty: made from the inputs' names
+  bool by_name = false;               // of two: programs are one only if they have the same name
   ProfileSourceOptions source;
   std::string command = "view";  // for messages
 };

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/option_values.h"
 #include "base/text.h"
 
 namespace sonde {
@@ -11,21 +12,14 @@ namespace {
 
 constexpr uint64_t kMostBuckets = 1000;
 
-std::optional<uint64_t> unit_ns(std::string_view unit) {
-  if (unit.empty() || unit == "ns") return 1;
-  if (unit == "us") return 1'000;
-  if (unit == "ms") return 1'000'000;
-  if (unit == "s") return 1'000'000'000;
-  return std::nullopt;
-}
-
 /// "-5", "10us".
 std::optional<int64_t> parse_bound(std::string_view text, bool is_time) {
   bool is_negative = text.starts_with('-');
   if (is_negative) text.remove_prefix(1);
   size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   auto number = parse_number(text.substr(0, digits));
-  auto unit = is_time || digits == text.size() ? unit_ns(text.substr(digits)) : std::nullopt;
+  auto unit =
+      is_time || digits == text.size() ? time_unit_ns(text.substr(digits), 1) : std::nullopt;
   constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
   if (!number || !unit || *number > kMost / *unit) return std::nullopt;
   auto value = static_cast<int64_t>(*number * *unit);

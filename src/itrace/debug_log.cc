@@ -117,7 +117,8 @@ void DebugLog::put_records(const TraceQueue& queue, uint64_t time_ns, size_t& ne
     StringSink text(output_.sink());
     text.print("cpu {} time {} PERF_RECORD_{}", static_cast<int32_t>(logged.cpu),
                log_time(logged.time_ns), abi::record_type_name(logged.record.type));
-    if (!dump::put_kernel_record(logged.record, (*events_)[logged.event], text)) text.put('\n');
+    if (!dump::put_kernel_record(logged.record, (*events_)[logged.event], DumpFor::kReport, text))
+      text.put('\n');
     write(text.text());
   }
 }

@@ -12,7 +12,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "machine/machine.h"
 #include "symbol/kernel_core.h"
 #include "symbol/object_finder.h"

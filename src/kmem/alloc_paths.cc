@@ -1,9 +1,9 @@
 #include "kmem/alloc_paths.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <array>
+
+#include "base/check.h"
 
 namespace sonde {
 namespace {
@@ -31,8 +31,12 @@ bool is_page_allocator(std::string_view function) {
 }
 
 AllocPathId AllocPaths::intern(std::span<const uint64_t> chain, uint64_t ip) {
-  uint64_t hash = XXH3_64bits_withSeed(chain.data(), chain.size_bytes(), ip);
-  auto [found, is_new] = by_hash_.try_emplace(hash, static_cast<AllocPathId>(ips_.size()));
+  CHECK(chain.size() <= kDepth);
+  std::array<uint64_t, kDepth + 1> content{ip};
+  std::ranges::copy(chain, content.begin() + 1);
+  auto [found, is_new] =
+      known_.try_emplace(digest_of(std::span<const uint64_t>(content).first(chain.size() + 1)),
+                         static_cast<AllocPathId>(ips_.size()));
   if (is_new) {
     ips_.push_back(ip);
     starts_.push_back(addresses_.size());

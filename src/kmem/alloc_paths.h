@@ -9,6 +9,7 @@
 
 #include <tsl/robin_map.h>
 
+#include "base/hashing/digest.h"
 #include "kmem/kmem_event.h"
 #include "replay/passes/scan_machine.h"
 
@@ -32,7 +33,7 @@ class AllocPaths {
  private:
   [[nodiscard]] std::span<const uint64_t> chain(size_t path) const;
 
-  tsl::robin_map<uint64_t, AllocPathId> by_hash_;
+  tsl::robin_map<Digest, AllocPathId, DigestHash> known_;
   std::vector<uint64_t> ips_;   // by path
   std::vector<size_t> starts_;  // of its chain in addresses_
   std::vector<uint64_t> addresses_;

@@ -80,7 +80,7 @@ std::string_view GfpNames::brief(uint32_t flags) const {
 }
 
 size_t GfpNames::width() const {
-  size_t width = std::string_view("GFP flags").size();
+  size_t width = 0;
   for (const auto& [flags, name] : names_) width = std::max(width, name.brief.size());
   return width;
 }

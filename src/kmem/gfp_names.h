@@ -25,7 +25,7 @@ class GfpNames {
   /// By flags.
   [[nodiscard]] const std::map<uint32_t, Name>& all() const { return names_; }
   [[nodiscard]] std::string_view brief(uint32_t flags) const;
-  /// Of the longest brief name, and at least of the heading "GFP flags".
+  /// Of the longest brief name.
   [[nodiscard]] size_t width() const;
 
  private:

@@ -34,9 +34,4 @@ struct KmemEvent {
   KmemKind kind = KmemKind::kOther;
 };
 
-/// For RoundSorterOf: only tells events apart.
-[[nodiscard]] inline uint64_t place_in_file(const KmemEvent& event) {
-  return reinterpret_cast<uintptr_t>(event.record);
-}
-
 }  // namespace sonde

@@ -172,7 +172,7 @@ TEST(GfpNames, AreShortened) {
   EXPECT_EQ(names.brief(0xdc0), "K|Z");
   EXPECT_EQ(names.brief(0x1), "");
   EXPECT_EQ(names.all().at(0xdc0).full, "GFP_KERNEL|__GFP_ZERO");
-  EXPECT_EQ(names.width(), 9u);
+  EXPECT_EQ(names.width(), 3u);
 }
 
 TEST(MigrateTypes, ChangedTheirOrder) {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <map>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "kmem/sort_rows.h"
 
 namespace sonde {

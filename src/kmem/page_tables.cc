@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 
 #include "kmem/kmem_tables.h"
@@ -48,13 +49,14 @@ void write_gfp_names(Sink& out, const GfpNames& names) {
 }
 
 void write_page_rows(Sink& out, const std::vector<PageRow>& rows, const PageTableStyle& style) {
-  size_t gfp_width = style.gfp->width();
+  constexpr std::string_view kFlagsTitle = "GFP flags";
+  size_t gfp_width = std::max(kFlagsTitle.size(), style.gfp->width());
   std::string_view which = style.live_only ? "Live" : "Total";
   out.put('\n');
   write_table_line(out);
   if (!style.by_caller) out.print(" {:<16} |", style.pages_are_pfns ? "PFN" : "Page");
   out.print(" {:>5} alloc (KB) | Hits      | Order | Mig.type | {:<{}} | Callsite\n", which,
-            "GFP flags", gfp_width);
+            kFlagsTitle, gfp_width);
   write_table_line(out);
   int64_t left = style.lines;
   for (const PageRow& row : rows) {

@@ -8,7 +8,7 @@
 #include <tsl/robin_map.h>
 
 #include "base/error.h"
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "kmem/kmem_event.h"
 
 namespace sonde {

@@ -135,7 +135,10 @@ class KvmLive {
 
   void show() {
     StringSink text(env_.out);
-    text.print("{:%H:%M:%S}\n", fmt::localtime(std::time(nullptr)));
+    std::time_t now = std::time(nullptr);
+    std::tm local{};
+    ::localtime_r(&now, &local);
+    text.print("{:%H:%M:%S}\n", local);
     stat_->write(text);
     if (lost_ > 0) text.print("Lost events: {}\n\n", lost_);
     text.write_lines(slow_);

@@ -6,7 +6,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "lock/lock_callers.h"
 #include "lock/lock_row_table.h"
 #include "lock/lock_types.h"

@@ -8,7 +8,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "lock/futex_kind.h"
 #include "lock/futex_pipeline.h"
 #include "lock/lock_row.h"

@@ -10,7 +10,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/digest.h"
 #include "lock/lock_functions.h"
 #include "lock/lock_pipeline.h"
 
@@ -50,7 +50,7 @@ class LockCallers {
   const LockFunctions& functions_;
   const ScanMachine& kernel_;
   LockCallerOptions options_;
-  tsl::robin_map<uint64_t, uint32_t, NumberHash> by_chain_;
+  tsl::robin_map<Digest, uint32_t, DigestHash> by_chain_;
   std::vector<LockCaller> callers_;
 };
 

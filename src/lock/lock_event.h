@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/hashing/digest.h"
+
 namespace sonde {
 
 enum class LockEventKind : uint8_t {
@@ -22,7 +24,7 @@ struct LockEvent {
   uint64_t time = 0;                  // ns
   const std::byte* record = nullptr;  // its header
   uint64_t lock = 0;                  // its address
-  uint64_t chain = 0;                 // contention: hash of the call chain; equal for equal chains
+  Digest chain = {};                  // contention: of the call chain
   uint32_t tid = 0;
   uint32_t flags = 0;  // begin: LCB_F_*; acquire: 1 try, 2 read
   uint16_t event = 0;  // index of the recording's event
@@ -31,11 +33,6 @@ struct LockEvent {
 
 [[nodiscard]] constexpr bool is_lockdep(LockEventKind kind) {
   return kind >= LockEventKind::kAcquire;
-}
-
-/// For RoundSorterOf: only tells events apart.
-[[nodiscard]] inline uint64_t place_in_file(const LockEvent& event) {
-  return reinterpret_cast<uintptr_t>(event.record);
 }
 
 }  // namespace sonde

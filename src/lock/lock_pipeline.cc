@@ -1,11 +1,8 @@
 #include "lock/lock_pipeline.h"
 
-#include <xxhash.h>
-
 #include <array>
 
 #include "event/print_fmt/field_format.h"
-#include "replay/fields/kinds_of_events.h"
 
 namespace sonde {
 namespace {
@@ -19,81 +16,63 @@ constexpr std::array kKinds{
     EventKind{"lock:lock_release", LockEventKind::kRelease},
 };
 
-}  // namespace
+std::vector<LockFields> fields_of(const FileScan& scan) {
+  auto find_fields = [](LockFields& fields, const TracepointFormat& format) {
+    bool lockdep = is_lockdep(fields.kind);
+    fields.lock = IntField::of(format, lockdep ? "lockdep_addr" : "lock_addr");
+    fields.flags = IntField::of(format, "flags");
+    const TracepointField* name = format.field("name");
+    if (lockdep && name != nullptr) fields.name = *name;
+  };
+  return places_by_event<LockFields>(scan.events(), scan.features(), kKinds, find_fields);
+}
 
-class LockPipeline::Decoder {
- public:
-  using Item = LockEvent;
+/// Keeps what tells of the kernel's code.
+struct LockReader {
   static constexpr bool kKeepsState = true;
-  explicit Decoder(LockPipeline& pipeline) : pipeline_(pipeline) {}
+  ScanMachine& machine;
+  size_t max_stack;
+  SampleOffsets::Chain chain;
 
-  Decoded decode(const RecordView& record, uint32_t id, LockEvent& event) {
-    const Places& places = pipeline_.places_[id];
-    if (places.kind == LockEventKind::kOther) return Decoded::kNothing;
+  static bool wants(const LockFields& fields) { return fields.kind != LockEventKind::kOther; }
+  Decoded read(const LockFields& fields, const RecordView& record, const SampleLayout& layout,
+               LockEvent& event) {
     SampleHead head;
-    if (!places.read(record, head)) return Decoded::kBad;
-    const SampleLayout& layout = pipeline_.scan_.events()[EventId(size_t{id})].layout;
-    Bytes raw = places.raw_data(record, layout);
-    if (raw.empty()) return Decoded::kBad;
+    Bytes raw;
+    if (!read_sample(fields, record, layout, head, raw)) return Decoded::kBad;
     event.time = head.time;
-    event.record = record.raw().data();
-    event.lock = places.lock.read(raw, record.order);
-    event.flags = static_cast<uint32_t>(places.flags.read(raw, record.order));
+    event.lock = fields.lock.read(raw, record.order);
+    event.flags = static_cast<uint32_t>(fields.flags.read(raw, record.order));
     event.tid = head.tid;
-    event.event = static_cast<uint16_t>(id);
-    event.kind = places.kind;
-    if (is_lockdep(places.kind)) return Decoded::kItem;
-    places.read_chain(record, layout, pipeline_.max_stack_, chain_);
-    event.chain = XXH3_64bits(chain_.addresses.data(), chain_.size * sizeof(uint64_t));
+    if (is_lockdep(fields.kind)) return Decoded::kItem;
+    fields.read_chain(record, layout, max_stack, chain);
+    event.chain = digest_of(chain.addresses.data(), chain.size * sizeof(uint64_t));
     return Decoded::kItem;
   }
-  bool decode_other(const OtherRecord& record, LockEvent& /*event*/) {
-    pipeline_.machine_.keep(record);
+  bool read_other(const OtherRecord& other, const SampleLayout& /*layout*/,
+                  LockEvent& /*event*/) const {
+    machine.keep(other);
     return false;
   }
-
- private:
-  LockPipeline& pipeline_;
-  SampleOffsets::Chain chain_;
 };
+
+}  // namespace
 
 LockPipeline::LockPipeline(FileScan& scan, ScanMachine& machine, size_t max_stack,
                            LossLedger& losses)
-    : scan_(scan),
-      machine_(machine),
-      losses_(losses),
-      max_stack_(max_stack),
-      places_(places_by_event<Places>(scan.events(), scan.features(), kKinds,
-                                      [](Places& places, const TracepointFormat& format) {
-                                        bool lockdep = is_lockdep(places.kind);
-                                        places.lock = IntField::of(
-                                            format, lockdep ? "lockdep_addr" : "lock_addr");
-                                        places.flags = IntField::of(format, "flags");
-                                        const TracepointField* name = format.field("name");
-                                        if (lockdep && name != nullptr) places.name = *name;
-                                      })) {}
-
-bool LockPipeline::has(LockEventKind kind) const {
-  return has_kind(places_, kind);
-}
+    : TracepointScan(scan, fields_of(scan), losses), machine_(machine), max_stack_(max_stack) {}
 
 std::string LockPipeline::read_name(const LockEvent& event) const {
-  const Places& places = places_[event.event];
-  ByteOrder order = scan_.facts().order;
-  Bytes raw = places.raw_data(record_at(event.record, order),
-                              scan_.events()[EventId(size_t{event.event})].layout);
-  return std::string(field_string(places.name, raw, order).value_or(""));
+  return std::string(field_string(fields(event).name, raw(event), order()).value_or(""));
 }
 
 void LockPipeline::read_chain(const LockEvent& event, SampleOffsets::Chain& chain) const {
-  places_[event.event].read_chain(record_at(event.record, scan_.facts().order),
-                                  scan_.events()[EventId(size_t{event.event})].layout, max_stack_,
-                                  chain);
+  fields(event).read_chain(record(event), layout(event), max_stack_, chain);
 }
 
 void LockPipeline::run(const Take& take) {
-  Decoder decoder(*this);
-  counts_ = process_records(scan_, losses_, decoder, SortedBy::kConsumer, take);
+  LockReader reader{.machine = machine_, .max_stack = max_stack_, .chain = {}};
+  scan_with(reader, SortedBy::kConsumer, take);
 }
 
 }  // namespace sonde

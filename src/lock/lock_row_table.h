@@ -7,7 +7,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "lock/lock_row.h"
 
 namespace sonde {

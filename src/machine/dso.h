@@ -30,6 +30,7 @@ enum class DsoKind : uint8_t {
   kJitDump,    // generated code from a jitdump: addresses are offsets in the dump
   kNoSymbols,  // [heap], [stack], SysV memory: nothing to resolve
   kBpf,        // bpf_prog_…: one ksymbol is the whole object
+  kMarker,     // no object: its name stands in call chains where something is missing
 };
 
 struct Dso {

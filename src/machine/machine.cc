@@ -63,23 +63,29 @@ void Machine::apply(const RecordView& record, const SampleLayout& layout, uint64
   switch (record.type) {
     case abi::kRecordMmap:
     case abi::kRecordMmap2:
-      return with.operator()<MmapRecord>(
-          [&](const MmapRecord& mmap) { apply_mmap(mmap, time, guest); });
+      return with.operator()<MmapRecord>([&](const MmapRecord& mmap) {
+        bool is_of_user = record.cpu_mode() == abi::kMiscUser;
+        if (is_of_user && is_about_task_0(record, mmap.pid)) return;
+        apply_mmap(mmap, time, guest);
+      });
     case abi::kRecordComm:
       return with.operator()<CommRecord>([&](CommRecord comm) {
         comm.pid = here(comm.pid), comm.tid = here(comm.tid);
-        apply_comm(comm, time);
+        if (!is_about_task_0(record, comm.tid, comm.comm)) apply_comm(comm, time);
       });
     case abi::kRecordFork:
       return with.operator()<TaskRecord>([&](TaskRecord task) {
         task.pid = here(task.pid), task.tid = here(task.tid);
         task.ppid = here(task.ppid), task.ptid = here(task.ptid);
+        if (is_about_task_0(record, task.tid)) return;
         if (!apply_fork(task, record.misc, time))
           add_damaged(record, "its process has too many mappings to be copied once more", losses);
       });
     case abi::kRecordExit:
       return with.operator()<TaskRecord>([&](const TaskRecord& task) {
-        auto found = threads_.find(here(task.tid));
+        uint32_t tid = here(task.tid);
+        if (is_about_task_0(record, tid)) return;
+        auto found = threads_.find(tid);
         if (found == threads_.end()) return;
         found.value().exited = true;
         found.value().exit_ns = time;
@@ -95,6 +101,7 @@ void Machine::apply(const RecordView& record, const SampleLayout& layout, uint64
     case abi::kRecordNamespaces:
       return with.operator()<NamespacesRecord>([&](NamespacesRecord set) {
         set.pid = here(set.pid), set.tid = here(set.tid);
+        if (is_about_task_0(record, set.tid)) return;
         apply_namespaces(set, time);
       });
     case abi::kRecordSwitch:
@@ -104,6 +111,17 @@ void Machine::apply(const RecordView& record, const SampleLayout& layout, uint64
     default:
       return;
   }
+}
+
+bool Machine::is_about_task_0(const RecordView& record, uint32_t tid, std::string_view comm) {
+  if (tid != 0) return false;
+  // A CPU that comes online forks its idle task. All else is what only other tasks do.
+  bool is_of_idle = record.type == abi::kRecordFork ||
+                    (record.type == abi::kRecordComm && name_given(tid, comm) != kOutsideName);
+  if (is_of_idle || has_outside_tasks_) return true;
+  has_outside_tasks_ = true;
+  threads_[0].comms.assign(1, {0, strings_.intern(kOutsideName), false});
+  return true;
 }
 
 void Machine::apply_mmap(const MmapRecord& record, uint64_t time, const GuestCpu* guest) {
@@ -159,6 +177,7 @@ void Machine::apply_user_mmap(const MmapRecord& record, uint64_t time, const Gue
 
 void Machine::apply_code(uint32_t pid, std::optional<uint64_t> time, RuntimeAddr start,
                          uint64_t size, DsoId dso, FileOffset offset) {
+  if (pid == 0) return;  // of any process outside of the recorder's PID namespace
   Mapping mapping;
   mapping.start = start;
   mapping.end = start + size;
@@ -276,7 +295,8 @@ void Machine::apply_comm(const CommRecord& record, uint64_t time) {
 }
 
 bool Machine::apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time) {
-  const Thread* parent = thread(record.ptid);
+  // Nobody knows the name of a parent that has no number.
+  const Thread* parent = record.ptid == 0 ? nullptr : thread(record.ptid);
   StringId inherited =
       parent != nullptr && !parent->comms.empty() ? parent->comms.back().comm : StringId();
   Thread& child = thread_of(record.pid, record.tid);
@@ -285,11 +305,16 @@ bool Machine::apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time)
   child.parent_tid = record.ptid;
   child.exited = false;
   child.start_ns = time;
-  if (inherited.valid())
+  bool is_named = !child.comms.empty();
+  if (inherited.valid()) {
     set_comm(child, strings_.view(inherited), time, false);
-  else if (!child.comms.empty())
+    child.comms.back().by_fork = true;
+  } else if (!is_named) {
+    child.unnamed_from = time;
+  } else {
     set_comm(child, fmt::format(":{}", recorded_task(record.tid)), time,
              false);  // the tid is being reused
+  }
 
   if (record.pid == record.ppid) return true;           // a thread: same memory
   bool maps_follow = (misc & abi::kMiscForkExec) != 0;  // synthesised: mappings follow as records
@@ -469,6 +494,29 @@ Machine::CommAt Machine::comm_span_at(uint32_t tid, uint64_t time) const {
   bool is_idle = is_guest_task(tid) && recorded_task(tid) == 0;
   answer.comm = strings_.intern(
       is_idle ? "swapper" : fmt::format(":{}", static_cast<int32_t>(recorded_task(tid))));
+  return answer;
+}
+
+Machine::CommAt Machine::program_at(uint32_t pid, uint64_t time) const {
+  SpaceAt space = space_at(pid, time);
+  if (space.space.valid() && exec_at(pid, space.valid_from))
+    return {comm_at(pid, space.valid_from), space.valid_from, space.valid_to};
+  CommAt name = comm_span_at(pid, time);
+  // What the name is valid for may reach into the next program's time, which is named by its exec.
+  name.valid_from = std::max(name.valid_from, space.valid_from);
+  name.valid_to = std::min(name.valid_to, space.valid_to);
+  return name;
+}
+
+Machine::CommAt Machine::late_comm_span_at(uint32_t tid, uint64_t time) const {
+  CommAt answer = comm_span_at(tid, time);
+  auto found = threads_.find(tid);
+  if (found == threads_.end() || found->second.comms.empty()) return answer;
+  const Thread& thread = found->second;
+  const CommChange& first = thread.comms.front();
+  if (time >= first.time || first.by_fork) return answer;
+  if (time >= thread.unnamed_from) return {first.comm, thread.unnamed_from, first.time};
+  answer.valid_to = std::min(answer.valid_to, thread.unnamed_from);
   return answer;
 }
 

@@ -6,6 +6,10 @@
 // again; `forget_before` drops what no later record can refer to, so that following needs no more
 // memory than the running tasks do.
 //
+// A recorder in a PID namespace sees all tasks outside of it as task 0, as it sees the idle task
+// (perf_event_pid_type in the kernel's events/core.c). Their names and memory cannot be told apart,
+// so task 0 has one name then, which says so, and no memory.
+//
 // An address space lives from a fork or exec to the next exec or the exit: after an exec the old
 // mappings are gone, so a sample is never resolved with its parent's libraries (perf keeps them
 // where they don't overlap).
@@ -19,13 +23,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tsl/robin_map.h>
 
 #include "base/expansion_allowance.h"
+#include "base/hashing/number_hash.h"
 #include "base/loss.h"
-#include "base/number_hash.h"
 #include "base/string_pool.h"
 #include "machine/address_space.h"
 #include "machine/dso.h"
@@ -46,11 +51,19 @@ constexpr bool is_guest_mode(uint16_t cpu_mode) {
   return cpu_mode == abi::kMiscGuestKernel || cpu_mode == abi::kMiscGuestUser;
 }
 
+/// The name of task 0 where it stands for every task outside of the recorder's PID namespace.
+constexpr std::string_view kOutsideName = "[outside this PID namespace]";
+/// The name that a COMM record of the host gives a thread.
+constexpr std::string_view name_given(uint32_t tid, std::string_view comm) {
+  return tid == 0 && !comm.starts_with("swapper") ? kOutsideName : comm;
+}
+
 /// A thread's name from `time` on.
 struct CommChange {
   uint64_t time;
   StringId comm;
   bool exec;
+  bool by_fork = false;  // the parent's name
 };
 
 class Machine {
@@ -89,6 +102,14 @@ class Machine {
     uint64_t valid_to = UINT64_MAX;
   };
   [[nodiscard]] CommAt comm_span_at(uint32_t tid, uint64_t time) const;
+  /// Whether task 0 stands for every task outside of the recorder's PID namespace.
+  [[nodiscard]] bool has_outside_tasks() const { return has_outside_tasks_; }
+  /// The name of the program that a process runs at a time: what its last exec named it, even if
+  /// its main thread was given another name since. Before an exec, the main thread's name.
+  [[nodiscard]] CommAt program_at(uint32_t pid, uint64_t time) const;
+  /// The same, but a thread that has no name yet has its first one: a COMM record that comes late
+  /// tells of the same thread. Not of what had the number before a fork.
+  [[nodiscard]] CommAt late_comm_span_at(uint32_t tid, uint64_t time) const;
   /// Whether the name came from an exec (perf marks such threads).
   [[nodiscard]] bool exec_at(uint32_t tid, uint64_t time) const;
 
@@ -146,7 +167,8 @@ class Machine {
     std::vector<CommChange> comms;     // by time
     bool exited = false;
     uint64_t start_ns = 0;
-    uint64_t exit_ns = 0;  // if it exited
+    uint64_t exit_ns = 0;       // if it exited
+    uint64_t unnamed_from = 0;  // ns: the last fork before its first name; 0: none
   };
   /// All threads named in any record, by ascending tid.
   [[nodiscard]] std::vector<std::pair<uint32_t, const Thread*>> threads() const;
@@ -186,6 +208,9 @@ class Machine {
   DsoId object_of(const MmapRecord& record, DsoKind kind, const GuestCpu* guest);
   void apply_switch(const RecordView& record, const SampleLayout& layout, uint64_t time,
                     const GuestCpu& guest);
+  /// Whether a record is about task 0 of the host, which is not described then; notes what that
+  /// says.
+  bool is_about_task_0(const RecordView& record, uint32_t tid, std::string_view comm = {});
   void set_comm(Thread& thread, std::string_view comm, uint64_t time, bool exec);
   void apply_comm(const CommRecord& record, uint64_t time);
   /// False if the parent's mappings are too many: the child has none then.
@@ -211,6 +236,7 @@ class Machine {
   std::vector<Space> spaces_;                        // 0: the kernel
   tsl::robin_map<uint32_t, SpaceId> guest_kernels_;  // by the process that runs the guest
   bool guest_code_ = false;
+  bool has_outside_tasks_ = false;
   std::vector<uint32_t> guests_;
   struct TaskChange {
     uint64_t time;

@@ -70,6 +70,31 @@ TEST_F(MachineTest, CommsChangeOverTime) {
   EXPECT_TRUE(machine.exec_at(7, 25));
 }
 
+TEST_F(MachineTest, ALateNameIsTheThreadsFromTheBeginning) {
+  auto late = [this](uint32_t tid, uint64_t time) {
+    Machine::CommAt at = machine.late_comm_span_at(tid, time);
+    EXPECT_TRUE(at.valid_from <= time && time < at.valid_to);
+    return std::string(strings.view(at.comm));
+  };
+  apply(CommRecord{7, 7, "client", false}, 10);
+  apply(CommRecord{7, 7, "later", false}, 20);
+  EXPECT_EQ(comm(7, 9), ":7");
+  EXPECT_EQ(late(7, 9), "client");
+  EXPECT_EQ(late(7, 10), "client");
+  EXPECT_EQ(late(7, 25), "later");
+  EXPECT_EQ(late(77, 5), ":77");
+  // What had the number before a fork was another task.
+  apply(TaskRecord{8, 7, 8, 7, 30}, 30, abi::kRecordFork);
+  apply(CommRecord{8, 8, "child", true}, 40);
+  EXPECT_EQ(late(8, 25), ":8");
+  EXPECT_EQ(late(8, 35), "later");
+  EXPECT_EQ(late(8, 45), "child");
+  apply(TaskRecord{90, 91, 90, 91, 50}, 50, abi::kRecordFork);  // of a parent without a name
+  apply(CommRecord{90, 90, "named", true}, 60);
+  EXPECT_EQ(late(90, 45), ":90");
+  EXPECT_EQ(late(90, 55), "named");
+}
+
 TEST_F(MachineTest, AChildHasItsParentsNameAndMemoryUntilItExecs) {
   apply(CommRecord{7, 7, "bash", false}, 1);
   map(7, 2, 0x1000, "/bin/bash");
@@ -83,6 +108,66 @@ TEST_F(MachineTest, AChildHasItsParentsNameAndMemoryUntilItExecs) {
   EXPECT_EQ(dso_at(8, 22, 0x5000), "/bin/ls");
   EXPECT_EQ(dso_at(8, 9, 0x1000), "no process");
   EXPECT_EQ(dso_at(7, 22, 0x1000), "/bin/bash");
+}
+
+TEST_F(MachineTest, AProgramKeepsTheNameOfItsExec) {
+  auto program = [this](uint32_t pid, uint64_t time) {
+    return std::string(strings.view(machine.program_at(pid, time).comm));
+  };
+  apply(CommRecord{7, 7, "bash", false}, 1);
+  apply(TaskRecord{8, 7, 8, 7, 10}, 10, abi::kRecordFork);
+  apply(CommRecord{8, 8, "server", true}, 20);
+  apply(CommRecord{8, 8, "server: busy", false}, 30);  // prctl
+  apply(CommRecord{8, 8, "cleanup", true}, 40);
+  EXPECT_EQ(program(8, 15), "bash");
+  EXPECT_EQ(program(8, 25), "server");
+  EXPECT_EQ(program(8, 35), "server");
+  EXPECT_EQ(comm(8, 35), "server: busy");
+  EXPECT_EQ(program(8, 45), "cleanup");
+  Machine::CommAt server = machine.program_at(8, 35);
+  EXPECT_EQ(server.valid_from, 20u);
+  EXPECT_EQ(server.valid_to, 40u);
+  // Without an exec the name is all that is known; another process with the number is another.
+  apply(CommRecord{7, 7, "login", false}, 50);
+  EXPECT_EQ(program(7, 49), "bash");
+  EXPECT_EQ(program(7, 50), "login");
+  apply(TaskRecord{8, 7, 8, 7, 60}, 60, abi::kRecordFork);
+  EXPECT_EQ(program(8, 59), "cleanup");
+  EXPECT_EQ(program(8, 60), "login");
+  EXPECT_EQ(program(99, 5), ":99");
+}
+
+/// What a recorder in a PID namespace sees of all others is about task 0.
+TEST_F(MachineTest, TasksOutsideOfThePidNamespaceHaveNoName) {
+  const std::string outside(kOutsideName);
+  apply(CommRecord{0, 0, "swapper/1", false}, 1);
+  apply(TaskRecord{0, 0, 0, 0, 2}, 2, abi::kRecordFork);
+  EXPECT_EQ(comm(0, 5), "swapper");
+  EXPECT_FALSE(machine.has_outside_tasks());
+  apply(CommRecord{0, 0, "cron", true}, 10);
+  EXPECT_TRUE(machine.has_outside_tasks());
+  for (uint64_t time : {uint64_t{0}, uint64_t{5}, uint64_t{10}, UINT64_MAX})
+    EXPECT_EQ(comm(0, time), outside);
+  EXPECT_EQ(strings.view(machine.program_at(0, 20).comm), outside);
+  // Nor do they have memory: it would be everybody's.
+  map(0, 11, 0x1000, "/usr/sbin/cron");
+  EXPECT_EQ(dso_at(0, 12, 0x1000), "no process");
+  // One that comes in has a number, but its parent had none.
+  apply(TaskRecord{8, 0, 8, 0, 20}, 20, abi::kRecordFork);
+  EXPECT_EQ(comm(8, 21), ":8");
+  apply(CommRecord{8, 8, "nsenter", true}, 22);
+  EXPECT_EQ(comm(8, 23), "nsenter");
+}
+
+TEST_F(MachineTest, AMappingOfTask0IsOfATaskOutside) {
+  map(0, 1, 0x1000, "/bin/spinner");
+  EXPECT_EQ(comm(0, 0), std::string(kOutsideName));
+  EXPECT_EQ(losses.total(), 0u);
+}
+
+TEST_F(MachineTest, TheIdleTaskNeverEnds) {
+  apply(TaskRecord{0, 0, 0, 0, 5}, 5, abi::kRecordExit);
+  EXPECT_EQ(comm(0, 0), std::string(kOutsideName));
 }
 
 TEST_F(MachineTest, ThreadsShareTheirProcess) {

@@ -107,6 +107,7 @@ class ObjectSearch {
       case DsoKind::kVsyscall:
       case DsoKind::kNoSymbols:
       case DsoKind::kBpf:
+      case DsoKind::kMarker:
         return;
     }
   }

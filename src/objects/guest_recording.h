@@ -29,7 +29,7 @@
 #include <tsl/robin_map.h>
 
 #include "base/env.h"
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "objects/guest_clock.h"
 #include "perfdata/read/recording.h"
 

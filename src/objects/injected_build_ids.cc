@@ -37,10 +37,10 @@ std::string build_id_in_guest(const Dso& dso, const std::string& mount) {
   return content ? std::string(build_id_in_notes(as_bytes(*content))) : std::string();
 }
 
-/// The recorded one, else what this machine knows; of a recording made elsewhere (`is_foreign`) it
-/// knows nothing. Empty if there is none.
-std::string build_id_of(const Dso& dso, bool is_foreign) {
-  if (!dso.build_id.empty() || is_foreign) return dso.build_id;
+/// The recorded one, else what this machine knows, which is nothing of a recording that is not
+/// known to be of this boot. Empty if there is none.
+std::string build_id_of(const Dso& dso, bool is_ours) {
+  if (!dso.build_id.empty() || !is_ours) return dso.build_id;
   switch (dso.kind) {
     case DsoKind::kFile:
     case DsoKind::kVdso:
@@ -89,9 +89,7 @@ std::vector<BuildIdEntry> build_ids_to_inject(const Session& session, bool of_al
   std::vector<char> wanted(dsos.size(), of_all ? 1 : 0);
   for (const Frame& frame : session.frames())
     if (frame.dso.valid()) wanted[frame.dso.index()] = 1;
-  // A pipe may not say where it comes from: who injects knows.
-  const Features& features = session.recording().features();
-  bool is_foreign = features.hostname && !is_this_boot(host_of(features), session.machine());
+  bool is_ours = is_this_boot(host_of(session.recording().features()), session.machine());
   std::vector<BuildIdEntry> entries;
   for (size_t i = 0; i < dsos.size(); ++i) {
     if (wanted[i] == 0) continue;
@@ -99,7 +97,7 @@ std::vector<BuildIdEntry> build_ids_to_inject(const Session& session, bool of_al
     auto given = known.find(dso.path);
     std::string id = given != known.end() ? given->second
                      : dso.is_guest       ? build_id_in_guest(dso, guest_mount)
-                                          : build_id_of(dso, is_foreign);
+                                          : build_id_of(dso, is_ours);
     if (id.empty()) continue;
     uint16_t misc = dso.is_kernel_side ? dso.is_guest ? abi::kMiscGuestKernel : abi::kMiscKernel
                     : dso.is_guest     ? abi::kMiscGuestUser

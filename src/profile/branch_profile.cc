@@ -6,7 +6,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "perfdata/records/trace_flags.h"
 #include "perfdata/records/user_records.h"
 #include "replay/branches/branch_places.h"

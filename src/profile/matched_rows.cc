@@ -59,13 +59,19 @@ class Matcher {
     return false;
   }
 
+  static std::string identity_of(const MatchedSide& of, size_t key, uint32_t row) {
+    const SortKey& by = of.keys->key(key);
+    std::string name = by.identity(of.rows->value(row, key), of.rows->any(row).first_sample);
+    if (of.counterparts == nullptr) return name;
+    return of.counterparts->in_before(by.names(), std::move(name));
+  }
+
   size_t row_of(size_t side, uint32_t row) {
     const MatchedSide& of = sides_[side];
     MatchedRow made;
     std::string joined;
     for (size_t key : of.compared) {
-      made.identity.push_back(
-          of.keys->key(key).identity(of.rows->value(row, key), of.rows->any(row).first_sample));
+      made.identity.push_back(identity_of(of, key, row));
       joined += made.identity.back();
       joined += '\0';
     }

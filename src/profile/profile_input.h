@@ -73,6 +73,8 @@ class SampleDetails {
   [[nodiscard]] virtual const Mapping* mapping_at(size_t /*sample*/, uint64_t /*address*/) const {
     return nullptr;
   }
+  /// Whether the sample may tell of a wait: those of counters and clocks are of code that ran.
+  [[nodiscard]] virtual bool may_wait(size_t /*sample*/) const { return true; }
   /// The name of the thread that ended an off-CPU wait; empty if not known.
   [[nodiscard]] virtual std::string_view waker_of(const Sample& /*wait*/) const { return {}; }
   /// The size in bytes of the DSO's mapping at the sampled address; 0 if nothing is mapped.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "perfdata/records/off_cpu_sample.h"
 #include "replay/frames/chain_builder.h"
 #include "replay/frames/code_space.h"
 
@@ -50,6 +51,12 @@ std::string SessionInput::srcline(DsoId dso, uint64_t address) const {
 }
 std::string SessionInput::srcfile(DsoId dso, uint64_t address) const {
   return session_.symbolizer().srcfile(dso, address);
+}
+
+bool SessionInput::may_wait(size_t sample) const {
+  const EventDesc& event = session_.events()[session_.events().of(session_.record(sample))];
+  return is_off_cpu_event(event.attr, event.name) || is_waker_event(event.attr, event.name) ||
+         event.attr.type == abi::kTypeTracepoint;
 }
 
 std::string_view SessionInput::waker_of(const Sample& wait) const {

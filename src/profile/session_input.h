@@ -39,6 +39,7 @@ class SessionInput final : public SymbolNames, public SampleDetails {
   [[nodiscard]] std::string_view cgroup_path(uint64_t id) const override;
   [[nodiscard]] Machine::Namespace cgroup_namespace(size_t sample) const override;
   [[nodiscard]] const Mapping* mapping_at(size_t sample, uint64_t address) const override;
+  [[nodiscard]] bool may_wait(size_t sample) const override;
   [[nodiscard]] std::string_view waker_of(const Sample& wait) const override;
   [[nodiscard]] uint64_t mapped_size(size_t sample) const override;
 

@@ -13,7 +13,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "pt/flow_decoder.h"
 #include "pt/instruction_decoder.h"
 

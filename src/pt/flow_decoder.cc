@@ -8,6 +8,7 @@
 
 #include "pt/cycle_packets.h"
 #include "pt/instruction_table.h"
+#include "pt/loop_guard.h"
 #include "pt/packet.h"
 #include "pt/trace_contents.h"
 #include "pt/walker.h"
@@ -94,9 +95,6 @@ Result<> follow_by_libipt(Bytes, const TraceSetup&, CodeReader&, FlowObserver&) 
 
 namespace {
 
-/// Code without a single packet: more of it than any program has between two branches.
-constexpr uint64_t kUncheckedInstructions = 1024;
-constexpr uint64_t kMostWithoutPacket = 1u << 20;
 /// Files stay mapped up to this; libipt counts four bytes for each byte of code, of which it
 /// touches those that ran.
 constexpr uint64_t kMostMapped = uint64_t{16} << 30;
@@ -144,18 +142,20 @@ pt_errata errata_of(const TraceSetup& setup) {
 
 class Follower {
  public:
-  Follower(CodeReader& code, FlowObserver& observer)
-      : code_(code),
+  Follower(Bytes trace, CodeReader& code, FlowObserver& observer)
+      : trace_(trace),
+        code_(code),
         observer_(observer),
         watches_packets_(observer.watches_packets()),
-        instructions_(code) {}
+        instructions_(code),
+        loops_(trace.size()) {}
 
-  Result<> open(Bytes trace, const TraceSetup& setup) {
+  Result<> open(const TraceSetup& setup) {
     pt_config config;
     pt_config_init(&config);
     // libipt only reads.
-    config.begin = reinterpret_cast<uint8_t*>(const_cast<std::byte*>(trace.data()));
-    config.end = config.begin + trace.size();
+    config.begin = reinterpret_cast<uint8_t*>(const_cast<std::byte*>(trace_.data()));
+    config.end = config.begin + trace_.size();
     if (setup.family != 0) {
       config.cpu = cpu_of(setup);
       config.errata = errata_of(setup);
@@ -173,8 +173,7 @@ class Follower {
     if (!decoder_ || !files_)
       return fail(ErrorCode::kFailed, "libipt cannot make a decoder for this trace");
     pt_iscache_set_limit(files_.get(), kMostMapped);
-    if (setup.counts_cycles) cycles_.emplace(trace);
-    trace_ = trace;
+    if (setup.counts_cycles) cycles_.emplace(trace_);
     return begin_image();
   }
 
@@ -241,7 +240,7 @@ class Follower {
 
   /// From one synchronisation to the end or an error. False at the end.
   bool walk(int status) {
-    uint64_t last_offset = UINT64_MAX, since_packet = 0, unchecked = 0;
+    loops_.begin();
     for (;;) {
       while (status >= 0 && (status & pts_event_pending) != 0) {
         pt_event event;
@@ -263,12 +262,7 @@ class Follower {
       tell_cycles();
       if (unmapped_) add_file();
       if (status < 0) break;
-      unchecked += found.ninsn + 1;
-      if (unchecked < kUncheckedInstructions) continue;
-      since_packet += std::exchange(unchecked, 0);
-      uint64_t at = offset();
-      if (std::exchange(last_offset, at) != at) since_packet = 0;
-      if (since_packet < kMostWithoutPacket) continue;
+      if (!loops_.passed(found.ninsn + 1, [this] { return offset(); })) continue;
       tell_lost(FlowError::kLoop);
       return true;
     }
@@ -406,6 +400,7 @@ class Follower {
     void operator()(pt_image_section_cache* files) const { pt_iscache_free(files); }
   };
 
+  Bytes trace_;
   CodeReader& code_;
   FlowObserver& observer_;
   bool watches_packets_;
@@ -416,9 +411,9 @@ class Follower {
   std::optional<uint64_t> unmapped_;                // the latest address that no file was known for
   tsl::robin_set<uint64_t> refused_;                // parts of files that libipt does not take
   uint64_t version_ = 0, checked_at_ = UINT64_MAX;  // of the code
+  LoopGuard loops_;
   Block block_;
   std::optional<CyclePackets> cycles_;
-  Bytes trace_;
   uint64_t pwre_at_ = 0;  // the latest PWRE was before
   uint64_t now_ = 0;
   uint64_t ip_ = 0;
@@ -434,8 +429,8 @@ bool can_follow() {
 Result<> follow_by_libipt(Bytes trace, const TraceSetup& setup, CodeReader& code,
                           FlowObserver& observer) {
   if (trace.empty()) return {};
-  Follower follower(code, observer);
-  TRY(follower.open(trace, setup));
+  Follower follower(trace, code, observer);
+  TRY(follower.open(setup));
   follower.run();
   return {};
 }

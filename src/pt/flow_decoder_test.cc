@@ -5,11 +5,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "pt/trace_builder.h"
+#include "pt/walker.h"
 
 #if __has_include(<intel-pt.h>)
 
@@ -147,6 +149,26 @@ TEST(FlowDecoder, CodeInCirclesEnds) {
   Lines lines;
   ASSERT_TRUE(follow(trace.view(), {}, code, lines));
   EXPECT_LT(lines.instructions, size_t{3} << 20);
+}
+
+TEST(FlowDecoder, WhatLoopsCostIsBoundedByTheBytesThatLeadThere) {
+  constexpr size_t kLoops = 300;
+  TraceBuilder trace;
+  for (size_t i = 0; i < kLoops; ++i) {
+    trace.synchronize(100);
+    trace.enable(kStart + 5);  // jmp to itself
+    trace.branches("T");
+  }
+  size_t most = trace.view().size() * 64 + kLoops * 4096;
+  for (auto follow_by : {&follow, &follow_by_libipt}) {
+    Code code(kProgram);
+    Lines lines;
+    ASSERT_TRUE(follow_by(trace.view(), {}, code, lines));
+    EXPECT_LT(lines.instructions, most);
+    EXPECT_EQ(static_cast<size_t>(std::ranges::count_if(
+                  lines.all, [](const auto& line) { return line.starts_with("Never-ending"); })),
+              kLoops);
+  }
 }
 
 /// The program in a file, from some version on another program.

@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "pt/event_steps.h"
+#include "pt/loop_guard.h"
 #include "pt/packet.h"
 
 namespace sonde::pt {
 namespace {
 
-/// Code without a single packet: more of it than any program has between two branches.
-constexpr uint64_t kCheckedEvery = 1024, kMostWithoutTrace = 1u << 20;
 /// Instructions that are passed quickly before it is looked whether trace is consumed, and those
 /// that are told before the observer is asked again whether it wants to be.
 constexpr uint64_t kHurriedAtOnce = 1u << 16, kToldAtOnce = 256;
@@ -47,7 +46,8 @@ class Walker final : private EventSteps {
         code_(code),
         observer_(observer),
         first_(reinterpret_cast<const uint8_t*>(trace.data())),
-        watches_packets_(observer.watches_packets()) {}
+        watches_packets_(observer.watches_packets()),
+        loops_(trace.size()) {}
 
   void run() {
     walk_all();
@@ -88,8 +88,7 @@ class Walker final : private EventSteps {
 
   /// To the end (kEnd) or an error.
   Status walk_on() {
-    const uint8_t* last_position = nullptr;
-    uint64_t since_trace = 0, unchecked = 0;
+    loops_.begin();
     Status status = kDone;
     for (;;) {
       while (status == kDone && (result_ & kEventPending) != 0) {
@@ -103,7 +102,7 @@ class Walker final : private EventSteps {
       if ((result_ & kTraceEnds) != 0) return kEnd;
       if (is_broken()) return kUnknownPacket;
       follow_code();
-      unchecked += hurry();
+      uint64_t hurried = hurry();
       if (is_broken()) return kUnknownPacket;
       status = next();
       uint64_t before = now_;
@@ -111,12 +110,7 @@ class Walker final : private EventSteps {
       tell_packets();
       tell(status, before);
       if (status < kDone) return status;
-      unchecked += found_.count + 1;
-      if (unchecked < kCheckedEvery) continue;
-      since_trace += std::exchange(unchecked, 0);
-      const uint8_t* position = reader_.position();
-      if (std::exchange(last_position, position) != position) since_trace = 0;
-      if (since_trace >= kMostWithoutTrace) return kCircles;
+      if (loops_.passed(hurried + found_.count + 1, [this] { return position(); })) return kCircles;
     }
   }
 
@@ -207,11 +201,14 @@ class Walker final : private EventSteps {
     calls_.forget_blocks(CodeBlocks::kNone);
   }
 
+  [[nodiscard]] uint64_t position() const {
+    return static_cast<uint64_t>(reader_.position() - first_);
+  }
+
   // What the observer is told.
 
   void tell_packets() {
-    if (watches_packets_)
-      observer_.packets_read(static_cast<uint64_t>(reader_.position() - first_));
+    if (watches_packets_) observer_.packets_read(position());
   }
 
   void tell_lost(FlowError why) { observer_.lost(why, told_ip_, now_); }
@@ -451,6 +448,7 @@ class Walker final : private EventSteps {
   BlockItems items_;                                // likewise
   uint64_t version_ = 0, checked_at_ = UINT64_MAX;  // of the code
   uint64_t told_ip_ = 0;
+  LoopGuard loops_;
   bool has_ended_ = false;  // no address is in the rest of the trace
 };
 

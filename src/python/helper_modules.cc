@@ -32,8 +32,8 @@ Result<> add_helper_modules() {
   if (result) return {};
   py().PyErr_Print();
   return fail(ErrorCode::kFailed,
-              "Python's standard library is not usable: see the exception above; install "
-              "libpython3.11-stdlib");
+              "Python's standard library is not usable: see the exception above; install {}-stdlib",
+              python_package());
 }
 
 }  // namespace sonde::python

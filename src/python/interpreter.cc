@@ -47,8 +47,39 @@ bool names_one_of(PyObject* tuple, std::span<const char* const> names) {
   });
 }
 
-/// Which parameters the code loads, by its instructions: LOAD_FAST and friends have a number of two
-/// bytes, opcode and argument (https://docs.python.org/3.11/library/dis.html).
+/// How instructions name local variables: the numbers of opcodes are each release's own, and from
+/// 3.13 on some instructions name two variables (https://docs.python.org/3/library/dis.html).
+struct Opcodes {
+  std::array<uint8_t, 256> locals{};  // by opcode: how many local variables its argument names
+  unsigned extended_arg = 0;          // 0: nothing is known
+};
+
+constexpr const char* kOpcodeModule = "opcode";
+
+Opcodes opcodes() {
+  Opcodes found;
+  PyRef module(py().PyImport_ImportModule(kOpcodeModule)), numbers;
+  if (module) numbers = PyRef(py().PyObject_GetAttrString(module.get(), "opmap"));
+  PyObject *key = nullptr, *value = nullptr;
+  Py_ssize_t at = 0;
+  while (numbers && py().PyDict_Next(numbers.get(), &at, &key, &value) != 0) {
+    const char* text = py().PyUnicode_AsUTF8AndSize(key, nullptr);
+    long number = py().PyLong_AsLong(value);
+    if (text == nullptr || number <= 0 || number > 255) continue;  // above: the compiler's own
+    std::string_view name = text;
+    constexpr std::string_view kLocal = "_FAST";  // LOAD_FAST, STORE_FAST_LOAD_FAST
+    size_t first = name.find(kLocal);
+    if (first != std::string_view::npos)
+      found.locals[static_cast<size_t>(number)] =
+          name.find(kLocal, first + 1) == std::string_view::npos ? 1 : 2;
+    if (name == "EXTENDED_ARG") found.extended_arg = static_cast<unsigned>(number);
+  }
+  py().PyErr_Clear();
+  return found;
+}
+
+/// Which parameters the code loads, by its instructions: each has a number of two bytes, opcode and
+/// argument.
 std::vector<bool> loaded_parameters(PyObject* code, int count) {
   std::vector<bool> all(static_cast<size_t>(count), true);
   // These can see variables that no instruction names.
@@ -65,15 +96,22 @@ std::vector<bool> loaded_parameters(PyObject* code, int count) {
     py().PyErr_Clear();
     return all;
   }
-  constexpr unsigned kExtendedArg = 144, kFirstFastUse = 124, kDeleteFast = 126, kStoreFast = 125;
+  const Opcodes known = opcodes();
+  if (known.extended_arg == 0) return all;
   std::vector<bool> loaded(all.size());
+  auto mark = [&](unsigned variable) {
+    if (variable < loaded.size()) loaded[variable] = true;
+  };
   unsigned extended = 0;
   for (Py_ssize_t i = 0; i + 1 < size; i += 2) {
     auto opcode = static_cast<unsigned char>(text[i]);
     unsigned argument = extended << 8 | static_cast<unsigned char>(text[i + 1]);
-    extended = opcode == kExtendedArg ? argument : 0;
-    if (opcode != kFirstFastUse && opcode != kDeleteFast && opcode != kStoreFast) continue;
-    if (argument < loaded.size()) loaded[argument] = true;
+    extended = opcode == known.extended_arg ? argument : 0;
+    if (known.locals[opcode] == 1) mark(argument);
+    if (known.locals[opcode] == 2) {
+      mark(argument >> 4);
+      mark(argument & 15);
+    }
   }
   return loaded;
 }
@@ -111,6 +149,8 @@ Result<Interpreter> Interpreter::start(const InterpreterSetup& setup) {
   add_context_module();
   py().Py_InitializeEx(1);
   find_python_objects();
+  // Now, so that it is the library's own: soon files beside the script have its names first.
+  if (!PyRef(py().PyImport_ImportModule(kOpcodeModule))) py().PyErr_Clear();
   set_arguments(setup);
   give_config(setup.config);
   Interpreter interpreter(setup.script);
@@ -158,7 +198,7 @@ bool Interpreter::is_set(const char* name) const {
 
 Result<> Interpreter::call(PyObject* handler, std::string_view name,
                            std::span<PyObject* const> arguments) {
-  PyRef result(py().PyObject_Vectorcall(handler, arguments.data(), arguments.size(), nullptr));
+  PyRef result(py().PyObject_VectorcallDict(handler, arguments.data(), arguments.size(), nullptr));
   if (!result) return raised(fmt::format("{} failed", name));
   return {};
 }
@@ -191,10 +231,10 @@ std::unexpected<Error> Interpreter::raised(std::string_view where) {
         if (text && err != nullptr) {
           PyRef write(py().PyObject_GetAttrString(err, "write"));
           std::array<PyObject*, 1> words{text.get()};
-          if (write) PyRef(py().PyObject_Vectorcall(write.get(), words.data(), 1, nullptr));
+          if (write) PyRef(py().PyObject_VectorcallDict(write.get(), words.data(), 1, nullptr));
           PyRef newline = text_object("\n");
           words[0] = newline.get();
-          if (write) PyRef(py().PyObject_Vectorcall(write.get(), words.data(), 1, nullptr));
+          if (write) PyRef(py().PyObject_VectorcallDict(write.get(), words.data(), 1, nullptr));
         }
       }
     }
@@ -210,7 +250,7 @@ Result<> Interpreter::flush() {
   if (out == nullptr || out == py().none) return {};
   PyRef flush(py().PyObject_GetAttrString(out, "flush"));
   PyRef result;
-  if (flush) result = PyRef(py().PyObject_Vectorcall(flush.get(), nullptr, 0, nullptr));
+  if (flush) result = PyRef(py().PyObject_VectorcallDict(flush.get(), nullptr, 0, nullptr));
   if (!result) return raised("its output cannot be written");
   return {};
 }

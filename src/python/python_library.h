@@ -2,8 +2,10 @@
 // is not installed (docs/decisions/0021-python-loaded-when-asked-for.md).
 //
 // The only place that includes Python.h; everything else calls `py().PyLong_FromLongLong(…)`, by
-// the names of Python's C API (https://docs.python.org/3.11/c-api/). Macros and inline functions of
+// the names of Python's C API (https://docs.python.org/3/c-api/). Macros and inline functions of
 // Python.h that call into the library do not link, and are not needed.
+//
+// The library may be of another release than the headers: so nothing here looks into an object.
 //
 //   TRY(load_python());
 //   PyRef number(py().PyLong_FromLongLong(5));
@@ -16,6 +18,7 @@
 #include <Python.h>
 #pragma GCC diagnostic pop
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -35,8 +38,10 @@ struct Library {
   PyObject* runtime_error = nullptr;
 };
 
-/// Loads the library; it stays. kUnsupported if it is not installed.
+/// Loads the newest release that is installed; it stays. kUnsupported if there is none.
 Result<> load_python();
+/// "libpython3.11": the package of the loaded library where packages are Debian's.
+[[nodiscard]] std::string python_package();
 /// The library; load_python must have succeeded.
 const Library& py();
 /// Once the interpreter runs: what only exists from then on.
@@ -53,11 +58,11 @@ class PyRef {
     return *this;
   }
   ~PyRef() {
-    if (object_ != nullptr && --object_->ob_refcnt == 0) py()._Py_Dealloc(object_);
+    if (object_ != nullptr) py().Py_DecRef(object_);
   }
   /// A new reference to an object that somebody else owns.
   static PyRef share(PyObject* object) {
-    if (object != nullptr) ++object->ob_refcnt;
+    if (object != nullptr) py().Py_IncRef(object);
     return PyRef(object);
   }
   [[nodiscard]] PyObject* get() const { return object_; }

@@ -111,8 +111,7 @@ void add_rest(Words& command, const Words& words, size_t from) {
 Result<> check(const ScriptCatalog& catalog, const Words& words, const std::string& wrapper) {
   if (!wrapper.empty()) return {};
   if (words.empty())
-    return fail(ErrorCode::kFailed,
-                "Please specify a valid report script(see 'perf script -l' for listing)");
+    return fail(ErrorCode::kFailed, "no script was named: 'perf script -l' lists them");
   TRY(catalog.refuse_perl(words[0]));
   return ScriptCatalog::unknown(words[0]);
 }

@@ -11,10 +11,6 @@ constexpr uint64_t kTermAggregation =
     0;                           // of a STAT_CONFIG record: PERF_STAT_CONFIG_TERM__AGGR_MODE
 constexpr uint64_t kGlobal = 1;  // AGGR_GLOBAL
 
-int at(const auto& list, uint32_t index) {
-  return index < list.size() ? list[index] : -1;
-}
-
 }  // namespace
 
 Result<> StatRounds::take() {
@@ -41,8 +37,9 @@ void StatRounds::note(const RecordView& record) {
   } else if (record.type == abi::kRecordStat) {
     auto stat = decode_user<StatRecord>(record);
     EventId event = stat ? session_.events().by_id(stat->id) : EventId();
-    if (event.valid())
-      now_[{event.value, stat->thread, stat->cpu}] = {stat->value, stat->enabled, stat->running};
+    if (!event.valid()) return;
+    int cpu = counted_cpu(stat->cpu, cpus_, session_.events()[event].own_cpus).value_or(-1);
+    now_[{event.value, stat->thread, cpu}] = {stat->value, stat->enabled, stat->running};
   }
 }
 
@@ -58,7 +55,8 @@ Result<> StatRounds::end_round(uint64_t time) {
                                               static_cast<double>(count.running) +
                                           0.5);
     if (!is_global_) {
-      TRY(call(key.event, at(cpus_, key.cpu), at(tids_, key.thread), time, count));
+      int tid = key.thread < tids_.size() ? tids_[key.thread] : -1;
+      TRY(call(key.event, key.cpu, tid, time, count));
       continue;
     }
     Count& sum = sums[key.event];

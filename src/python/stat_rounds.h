@@ -20,9 +20,10 @@ class StatRounds {
   Result<> take();
 
  private:
-  /// Counts refer to CPU and thread by index in the maps.
+  /// Counts refer to the thread by its place in the map.
   struct Key {
-    uint32_t event, thread, cpu;
+    uint32_t event, thread;
+    int cpu;
     auto operator<=>(const Key&) const = default;
   };
   struct Count {

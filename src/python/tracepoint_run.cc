@@ -87,9 +87,9 @@ class CachedNames {
 /// The script's side.
 class Caller {
  public:
-  Caller(TracepointCalls& calls, const FileScan& scan, const std::vector<SampleOffsets>& places,
+  Caller(TracepointCalls& calls, const FileScan& scan, const PlacedSamples& samples,
          const Machine& machine)
-      : calls_(calls), scan_(scan), places_(places), ids_(scan.events()), names_(machine) {}
+      : calls_(calls), scan_(scan), samples_(samples), ids_(scan.events()), names_(machine) {}
 
   Result<> call(std::span<const PlacedSample> samples) {
     constexpr size_t kAhead = 8;  // samples adjacent in time are far apart in the file
@@ -106,15 +106,15 @@ class Caller {
     EventId event(size_t{ids_.of(record)});
     if (!calls_.handles(event)) return {};
     SampleHead head;
-    const SampleOffsets& places = places_[event.index()];
-    places.read(record, head);
-    Bytes raw = places.raw_data(record, scan_.events()[event].layout);
+    const SampleOffsets& offsets = samples_.offsets(event);
+    offsets.read(record, head);
+    Bytes raw = offsets.raw_data(record, scan_.events()[event].layout);
     return calls_.call({event, raw, head.time, head.cpu, names_.at(head.tid, head.time)}, {});
   }
 
   TracepointCalls& calls_;
   const FileScan& scan_;
-  const std::vector<SampleOffsets>& places_;
+  const PlacedSamples& samples_;
   EventIds ids_;
   CachedNames names_;
 };
@@ -138,20 +138,19 @@ Result<> run_tracepoints(ScriptEvents& script, const PyRef& context, FileScan& n
   ThreadNames threads(names, losses);
   names.forget_all();
   const EventTable& events = samples.events();
-  std::vector<SampleOffsets> places = offsets_of(events);
+  PlacedSamples placed(samples, losses);
   TracepointCalls calls(script.interpreter(), script.context(), context,
                         threads.machine().strings());
   calls.prepare(events, samples.features());
-  Caller caller(calls, samples, places, threads.machine());
+  Caller caller(calls, samples, placed, threads.machine());
 
   Queue queue;
-  PlacedSampleDecoder decoder(events, places, queue.over());
   ThreadFailure failure;
   std::thread finder([&] {
     failure.guard([&] {
-      process_records(
-          samples, losses, decoder, SortedBy::kOwnStep,
-          [&](std::span<const PlacedSample> batch) { queue.push({batch.begin(), batch.end()}); });
+      placed.run(queue.over(), [&](std::span<const PlacedSample> batch) {
+        queue.push({batch.begin(), batch.end()});
+      });
     });
     queue.close();
   });

@@ -79,7 +79,7 @@ class CountCsv final : public CountWriter {
   void write_metric(const view::CountMetric& metric) {
     const std::string& sep = style_.separator;
     if (metric.value)
-      out_.print("{0}{1}{0}{2}", sep, bare_metric_text(metric), metric.shown_unit());
+      out_.print("{0}{1}{0}{2}", sep, bare_text(metric_text(metric)), metric.shown_unit());
     else
       out_.print("{0}{0}", sep);
   }
@@ -91,7 +91,7 @@ class CountCsv final : public CountWriter {
     for (const MetricColumns::Line& line : columns.lines) {
       out_.print("{}{}", time, unit_text(page, *line.row));
       for (const view::CountMetric* metric : line.cells)
-        out_.print("{}{}", metric ? bare_metric_text(*metric) : "", style_.separator);
+        out_.print("{}{}", metric ? bare_text(column_text(*metric)) : "", style_.separator);
       out_.put('\n');
     }
   }

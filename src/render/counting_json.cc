@@ -88,7 +88,7 @@ class CountJson final : public CountWriter {
       for (size_t i = 0; i < line.cells.size(); ++i)
         if (line.cells[i] && line.cells[i]->value)
           text += fmt::format("{} : \"{}\", ", json_string(columns.titles[i]),
-                              bare_metric_text(*line.cells[i]));
+                              bare_text(column_text(*line.cells[i])));
       if (text.ends_with(", ")) text.resize(text.size() - 2);
       out_.print("{{{}}}\n", text);
     }

@@ -22,8 +22,11 @@ std::string metric_text(const view::CountMetric& metric) {
   return metric.value ? fmt::sprintf(metric.format, metric.shown_value()) : std::string();
 }
 
-std::string bare_metric_text(const view::CountMetric& metric) {
-  std::string text = metric_text(metric);
+std::string column_text(const view::CountMetric& metric) {
+  return metric.value ? fmt::sprintf(metric.format, *metric.value) : std::string();
+}
+
+std::string bare_text(std::string text) {
   text.erase(0, text.find_first_not_of(' '));
   size_t end = text.find_first_not_of("-0123456789.");
   return text.substr(0, end);

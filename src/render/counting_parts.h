@@ -23,8 +23,10 @@ inline constexpr std::string_view kNotSupported = "<not supported>";
 
 /// The metric's number in its own format; empty if it has none.
 [[nodiscard]] std::string metric_text(const view::CountMetric& metric);
-/// The same without blanks and percent signs.
-[[nodiscard]] std::string bare_metric_text(const view::CountMetric& metric);
+/// The same in a column, whose title has no place for the K of "K/sec".
+[[nodiscard]] std::string column_text(const view::CountMetric& metric);
+/// A metric's number without blanks and percent signs.
+[[nodiscard]] std::string bare_text(std::string metric_text);
 
 /// "1.000123456"
 [[nodiscard]] std::string seconds_text(uint64_t ns);

@@ -126,6 +126,12 @@ TEST(CountJson, StringsAreQuoted) {
       "\"metric-unit\" : \"K/sec\"}\n");
 }
 
+TEST(CountColumns, NumbersAreWholeSinceATitleHasNoPrefix) {
+  view::CountPage page = one_row();
+  page.rows[0].metrics[0].is_column = true;
+  EXPECT_EQ(written({.metric_only = true}, page), "                /sec \n            1500.000 \n");
+}
+
 TEST(CountColumns, UnitsWithoutAMetricHaveAGap) {
   view::CountPage page = one_row();
   page.grouping = CountGrouping::kCpu;
@@ -135,9 +141,10 @@ TEST(CountColumns, UnitsWithoutAMetricHaveAGap) {
   page.rows[1].unit = 1;
   page.rows[1].metrics.clear();
   CountStyle style{.format = Format::kCsv, .grouping = CountGrouping::kCpu, .metric_only = true};
-  EXPECT_EQ(written(style, page), "cpu,/sec,\nCPU0,1.500,\nCPU1,,\n");
+  EXPECT_EQ(written(style, page), "cpu,/sec,\nCPU0,1500.000,\nCPU1,,\n");
   style.format = Format::kJson;
-  EXPECT_EQ(written(style, page), "{\"cpu\" : \"0\", \"/sec\" : \"1.500\"}\n{\"cpu\" : \"1\"}\n");
+  EXPECT_EQ(written(style, page),
+            "{\"cpu\" : \"0\", \"/sec\" : \"1500.000\"}\n{\"cpu\" : \"1\"}\n");
 }
 
 }  // namespace

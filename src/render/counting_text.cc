@@ -205,7 +205,7 @@ class CountText final : public CountWriter {
       out_.print("{}{}", time, unit_text(page, *line.row));
       for (size_t i = 0; i < line.cells.size(); ++i) {
         const view::CountMetric* metric = line.cells[i];
-        std::string number = metric ? metric_text(*metric) : "";
+        std::string number = metric ? column_text(*metric) : "";
         size_t width = std::max(kColumnWidth, columns.titles[i].size());
         std::string gap(width > number.size() ? width - number.size() : 0, ' ');
         out_.write(gap);

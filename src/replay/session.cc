@@ -61,8 +61,10 @@ struct Session::State {
   std::optional<ObjectFinder> finder;
   JitObjects jit_objects;
   InterpretedCode interpreted;
-  std::optional<JitReplay> jit;  // fills them
-  std::optional<ObjectCfi> cfi;  // uses `finder` and `jit_objects`
+  std::optional<JitReplay> jit;         // fills them
+  std::optional<ObjectCfi> cfi;         // uses `finder` and `jit_objects`
+  std::optional<CallSites> call_sites;  // if chains are checked; uses `finder`
+  DsoId broken_chain;                   // its mark
   std::unique_ptr<Symbolizer> symbolizer;
   InlineFrames inline_frames;
   SidebandResult sideband;
@@ -81,6 +83,7 @@ struct Session::State {
   void open_whole();
   void read_batch(uint64_t first_rank);
   void read_state(uint64_t first_rank);
+  void prepare_checks();
   [[nodiscard]] SamplePassOptions pass_options(bool only_sums) const;
   [[nodiscard]] bool can_batch() const;
   void begin_batches();
@@ -126,6 +129,16 @@ void Session::State::read_state(uint64_t first_rank) {
   }
   if (!cfi) cfi.emplace(machine, *finder, jit_objects);
   cfi->grow();
+  if (options.check_chains && options.want_chains) prepare_checks();
+}
+
+void Session::State::prepare_checks() {
+  if (!call_sites) {
+    broken_chain = machine.edit_dsos().find_or_add("[broken chain]", DsoKind::kMarker, false);
+    call_sites.emplace(machine, *finder,
+                       abi::arch_from_machine(recording.features().arch.value_or("")));
+  }
+  call_sites->grow();
 }
 
 SamplePassOptions Session::State::pass_options(bool only_sums) const {
@@ -143,7 +156,10 @@ SamplePassOptions Session::State::pass_options(bool only_sums) const {
           options.merge_deferred,
           options.stitch_calls,
           deferred.get(),
-          options.branch_history};
+          options.branch_history,
+          options.late_names,
+          call_sites ? &*call_sites : nullptr,
+          broken_chain};
 }
 
 /// Of a log of the decoder.
@@ -383,6 +399,10 @@ void Session::add_interpreted_files(std::span<const InterpretedFile> files) {
 
 bool Session::has_one_function() const {
   return state_->has_one_function;
+}
+
+bool Session::checks_chains() const {
+  return state_->call_sites.has_value();
 }
 
 bool Session::follows() const {

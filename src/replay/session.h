@@ -52,14 +52,19 @@ struct SessionOptions {
   /// if samples are counted by place and nothing prevents it: see has_one_function().
   std::optional<std::string> only_function = std::nullopt;
   bool want_symbols = true;  // false: frames get no symbols
+  /// Samples of a thread that a later record names have that name, as in perf's tables; otherwise
+  /// ":TID", as in perf's lines, which are printed before the record is read.
+  bool late_names = false;
   /// Show samples in time order, a part at a time: see follow(). Takes effect if every sample can
   /// be resolved without the others, and if the recording is not a pipe that is followed.
   bool in_batches = false;
   /// Asked when a recording that is not followed has told its events, for consumers that want less
   /// than they know beforehand.
   std::function<void(const EventTable&, const Features&, SessionOptions&)> narrow = nullptr;
-  uint32_t max_stack = UINT32_MAX;   // frames kept per chain, from the leaf
-  bool merge_deferred = true;        // merge user parts that come in separate records
+  uint32_t max_stack = UINT32_MAX;  // frames kept per chain, from the leaf
+  bool merge_deferred = true;       // merge user parts that come in separate records
+  /// Chains by frame pointers end where a caller cannot be one, in a mark: "[broken chain]".
+  bool check_chains = false;
   bool stitch_calls = false;         // `--call-graph lbr`: with those of preceding samples
   Inlines inlines = Inlines::kNone;  // which chains get inlined functions
   /// Branches are put in front of call chains. Not for recordings whose chains are copied stacks or
@@ -101,6 +106,8 @@ class Session {
   /// Whether `only_function` took effect.
   [[nodiscard]] bool has_one_function() const;
 
+  /// Whether chains by frame pointers were checked (SessionOptions::check_chains).
+  [[nodiscard]] bool checks_chains() const;
   /// How branches were put into chains.
   [[nodiscard]] const std::optional<BranchHistory>& branch_history() const;
 

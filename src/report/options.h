@@ -71,7 +71,7 @@ struct ReportOptions {
   bool latency = false;         // --latency: latencies come first
   bool raw_trace = false;
   bool nanoseconds = false;
-  std::string time_quantum = "100ms";
+  uint64_t time_quantum_ns = 100'000'000;
   double percent_limit = 0;
   bool relative = false;  // --percentage
   bool skip_empty = true;
@@ -117,7 +117,8 @@ struct ReportOptions {
   std::optional<bool> inlines;          // --inline, --no-inline; neither: of unwound chains
   std::optional<ItraceOptions> itrace;  // --itrace; not set: perf's default
   bool reference_graphs = false;
-  annotate::ListingOptions code;  // of functions opened in the browser
+  std::optional<bool> check_chains;  // --check-chains; not set: unless perf's text is expected
+  annotate::ListingOptions code;     // of functions opened in the browser
 
   SymbolOptions symbol_sources;
 };

@@ -60,6 +60,12 @@ std::string nearest(std::string_view word) {
       best = name;
     }
   };
+  // What other tools and people call them.
+  constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
+      {"function", "symbol"}, {"object", "dso"},   {"library", "dso"},  {"process", "pid"},
+      {"thread", "tid"},      {"command", "comm"}, {"line", "srcline"}, {"file", "srcfile"}};
+  for (auto [other, name] : kOtherWords)
+    if (word == other) return fmt::format("; did you mean `{}'?", name);
   for (const SortKeyInfo& key : sort_key_list()) consider(key.name);
   for (const WeightName& known : kWeightNames) consider(known.name);
   return best.empty() ? "" : fmt::format("; did you mean `{}'?", best);

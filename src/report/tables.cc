@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 #include <span>
 
@@ -18,17 +17,6 @@
 
 namespace sonde::report {
 namespace {
-
-/// "100ms" in nanoseconds; units s, ms, us, ns.
-uint64_t quantum_ns(const std::string& text) {
-  char* end = nullptr;
-  uint64_t number = std::strtoull(text.c_str(), &end, 0);
-  std::string_view unit = end;
-  if (unit == "s") return number * 1'000'000'000;
-  if (unit == "us") return number * 1000;
-  if (unit == "ns") return number;
-  return number * 1'000'000;
-}
 
 CallKey call_key(const ReportOptions& options) {
   if (!options.branch_history) return options.call_graph.key;
@@ -52,7 +40,7 @@ ReportBuilder::ReportBuilder(const Session& session, const TraceTexts& traces,
       input_(adapter_.input()),
       data_types_(types ? std::move(types) : std::make_shared<datatype::SessionTypes>(session)) {
   settings_.nanoseconds = options.nanoseconds;
-  settings_.time_quantum_ns = quantum_ns(options.time_quantum);
+  settings_.time_quantum_ns = options.time_quantum_ns;
   settings_.raw_trace = options.raw_trace;
   settings_.verbose = options.verbose > 0;
   settings_.separator = options.separator.empty() ? '\0' : options.separator[0];
@@ -84,10 +72,10 @@ Result<std::vector<std::unique_ptr<EventReport>>> ReportBuilder::build(EventWind
   const ReplayCounts& counts = session_.counts();
   const auto& range = session_.recording().features().sample_time;
   if (options_.time.find('%') != std::string::npos && !range)
-    return fail(ErrorCode::kFailed,
-                "HINT: no first/last sample time found in perf data.\n"
-                "Please use latest perf binary to execute 'perf record'\n"
-                "(if '--buildid-all' is enabled, please set '--timestamp-boundary').");
+    return fail(
+        ErrorCode::kFailed,
+        "--time with a share of the recording: it does not say when it begins and ends; record "
+        "with --timestamp-boundary, or give seconds");
   times_ = TRY(parse_time_ranges(options_.time, range ? range->first_ns : counts.first_time_ns,
                                  range ? range->last_ns : counts.last_time_ns));
   EventWindow first = TRY(EventWindow::make(options_.gate, session_.events(), tool_));

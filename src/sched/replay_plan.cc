@@ -22,7 +22,7 @@ void ReplayPlan::consume(const SchedEvent& event, const SchedPipeline& pipeline)
     return take_fork({names_[parent].tid, names_[parent].name},
                      {names_[child].tid, names_[child].name});
   }
-  const EventOffsets& places = pipeline.places(event);
+  const EventOffsets& places = pipeline.fields(event);
   Bytes raw = pipeline.raw(event);
   Who leaves{event.task, places.prev_comm.read(raw)}, comes{event.next, places.next_comm.read(raw)};
   if (event.kind == SchedKind::kSwitch) return take_switch(event.time, event.cpu, leaves, comes);

@@ -42,9 +42,4 @@ struct SchedEvent {
   SchedKind kind = SchedKind::kOther;
 };
 
-/// For RoundSorterOf: only tells events apart.
-[[nodiscard]] inline uint64_t place_in_file(const SchedEvent& event) {
-  return reinterpret_cast<uintptr_t>(event.record);
-}
-
 }  // namespace sonde

@@ -81,8 +81,9 @@ void TaskTable::apply(const RecordView& record, const SampleLayout& layout) {
   if (record.type == abi::kRecordComm) {
     auto comm = decode_as<CommRecord>(record, layout);
     if (!comm) return;
-    TaskId task = find_or_add(comm->pid, comm->tid);
-    set_name(task, comm->comm);
+    // The scheduler's events have the host's numbers: there, task 0 is the idle one, in records a
+    // task outside of the recorder's PID namespace as well.
+    if (comm->tid != 0) set_name(find_or_add(comm->pid, comm->tid), comm->comm);
     // perf attributes it to the task that made the record.
     SampleId who = decode_trailing_id(record, layout);
     if (TaskId by = find(who.tid); by.valid()) edit(by).name_changed = true;
@@ -90,7 +91,7 @@ void TaskTable::apply(const RecordView& record, const SampleLayout& layout) {
   }
   if (record.type != abi::kRecordFork && record.type != abi::kRecordExit) return;
   auto task = decode_as<TaskRecord>(record, layout);
-  if (!task) return;
+  if (!task || task->tid == 0) return;
   if (record.type == abi::kRecordFork)
     fork(task->pid, task->tid, task->ppid, task->ptid);
   else if (TaskId ended = find(task->tid); ended.valid())

@@ -162,7 +162,7 @@ void Timehist::take_switch(const SchedEvent& event, const SchedPipeline& pipelin
 
 bool Timehist::has_chosen_priority(const SchedEvent& event, const SchedPipeline& pipeline) const {
   if (options_.priorities.empty()) return true;
-  return allows(options_.priorities, static_cast<uint32_t>(pipeline.places(event).prev_prio.read(
+  return allows(options_.priorities, static_cast<uint32_t>(pipeline.fields(event).prev_prio.read(
                                          pipeline.raw(event), pipeline.record(event).order)));
 }
 
@@ -329,7 +329,7 @@ void Timehist::write_task(TaskId task) {
 std::string_view Timehist::priority_text(const SchedEvent& event, const SchedPipeline& pipeline,
                                          TaskTimes& of_task) {
   auto now = static_cast<uint32_t>(
-      pipeline.places(event).prev_prio.read(pipeline.raw(event), pipeline.record(event).order));
+      pipeline.fields(event).prev_prio.read(pipeline.raw(event), pipeline.record(event).order));
   uint32_t before = std::exchange(of_task.priority, now);
   char* end = before != UINT32_MAX && before != now
                   ? fmt::format_to_n(priority_text_.data(), priority_text_.size(), "{}->{}",
@@ -372,7 +372,7 @@ void Timehist::write_switch(const SchedEvent& event, const SchedPipeline& pipeli
     // The text is truncated where perf's buffer ends.
     constexpr size_t kMaxLength = 29;
     std::string text = fmt::format(
-        "next: {}[{}]", pipeline.places(event).next_comm.read(pipeline.raw(event)), event.next);
+        "next: {}[{}]", pipeline.fields(event).next_comm.read(pipeline.raw(event)), event.next);
     out_.put(' ');
     out_.left(std::string_view(text).substr(0, kMaxLength), name_width_);
   } else if (options_.wakeups) {

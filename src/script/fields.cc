@@ -128,12 +128,14 @@ Result<> FieldSelection::apply(std::string_view argument, std::vector<std::strin
     std::string_view word = argument.substr(0, colon);
     auto found = std::ranges::find(kKinds, word, &KindInfo::word);
     if (word.empty() || found == std::end(kKinds))
-      return fail(ErrorCode::kUsage, "Invalid event type in field string.");
+      return fail(
+          ErrorCode::kUsage,
+          "-F: what is before the colon is no kind of event: hw, sw, trace, raw, break, synth");
     first = static_cast<size_t>(found - std::begin(kKinds));
     count = 1;
     argument.remove_prefix(colon + 1);
   } else if (argument.empty()) {
-    return fail(ErrorCode::kUsage, "Cannot set fields to 'none' for all event types.");
+    return fail(ErrorCode::kUsage, "-F: no field is left for any kind of event");
   }
   bool changes = argument.starts_with('+') || argument.starts_with('-');
   if (!changes) {
@@ -153,7 +155,8 @@ Result<> FieldSelection::apply_words(std::string_view words, size_t first_kind, 
     if (word.empty()) continue;
     bool remove = word.starts_with('-');
     if ((remove || word.starts_with('+')) != changes)
-      return fail(ErrorCode::kUsage, "Cannot mix +-field with overridden fields");
+      return fail(ErrorCode::kUsage,
+                  "-F: fields are either added and removed (+ip,-dso), or named: not both");
     if (changes) word.remove_prefix(1);
     if (auto empty = std::ranges::find(kEmpty, word, &EmptyField::word);
         empty != std::end(kEmpty)) {
@@ -213,23 +216,22 @@ Result<> FieldSelection::check(FieldSet fields, const abi::EventAttr& attr,
   if (fields.has(Field::kSymOffset) && !fields.has(Field::kSym))
     return fail(ErrorCode::kFailed, "Display of offsets requested but symbol is not selected.");
   if (fields.has(Field::kDso) && !has_addresses)
-    return fail(ErrorCode::kFailed, "Display of DSO requested but no address to convert.");
-  if (fields.has(Field::kSrcline) && !fields.has(Field::kIp))
     return fail(ErrorCode::kFailed,
-                "Display of source line number requested but sample IP is not\nselected. Hence, no "
-                "address to lookup the source line number.");
+                "-F dso is the object of an address: the samples have no ip, addr or branches");
+  if (fields.has(Field::kSrcline) && !fields.has(Field::kIp))
+    return fail(ErrorCode::kFailed, "-F srcline is of an address: add ip");
   if (fields.has(Field::kBranchCounters) && !fields.intersects(kBranchCodeFields))
     return fail(ErrorCode::kFailed,
                 "Display of branch counters requested but no instructions to show them at: add "
                 "brstackinsn");
   if (fields.has(Field::kBranchCounters) && (branch_filters & abi::kBranchCounters) == 0)
     return fail(ErrorCode::kFailed,
-                "Display of branch counters requested, but there are none\nHint: run 'perf record "
-                "-j any,counter ...'");
+                "-F brcntr: no counters of branches were recorded: record with -j any,counter");
   if (fields.intersects(kBranchCodeFields) && (branch_filters & abi::kBranchAny) == 0)
-    return fail(ErrorCode::kFailed,
-                "Display of branch stack assembler requested, but non all-branch filter set\nHint: "
-                "run 'perf record -b ...'");
+    return fail(
+        ErrorCode::kFailed,
+        "-F brstackinsn, brstackinsnlen, brstackdisasm: the code between branches is known if "
+        "all were recorded: record with -b");
   return {};
 }
 
@@ -278,9 +280,9 @@ Result<std::vector<FieldSet>> FieldSelection::fields_for(const EventTable& event
     fields[i] = TRY(recorded(kind, kind.fields, *first));
     TRY(check(fields[i], first->attr, branch_filters));
     if (fields[i].has(Field::kTimeOfDay) && !has_clock)
-      return fail(ErrorCode::kFailed,
-                  "Can't provide 'tod' time, missing clock data. Please record with -k/--clockid "
-                  "option.");
+      return fail(
+          ErrorCode::kFailed,
+          "-F tod: the recording does not say what the time of day was: record with -k CLOCK");
     if (static_cast<OutputKind>(i) != OutputKind::kTracepoint || kind.user_set || !call_chains)
       continue;
     auto has_chain = [&](const EventDesc& event) {

@@ -86,10 +86,13 @@ TEST(Fields, SayWhatMakesNoSense) {
 
 TEST(Fields, Refuse) {
   EXPECT_EQ(refusal("hw:trace"), "'trace' not valid for hardware events.");
-  EXPECT_EQ(refusal("comm,+tid"), "Cannot mix +-field with overridden fields");
-  EXPECT_EQ(refusal("+comm,tid"), "Cannot mix +-field with overridden fields");
-  EXPECT_EQ(refusal("x:comm"), "Invalid event type in field string.");
-  EXPECT_EQ(refusal(""), "Cannot set fields to 'none' for all event types.");
+  EXPECT_EQ(refusal("comm,+tid"),
+            "-F: fields are either added and removed (+ip,-dso), or named: not both");
+  EXPECT_EQ(refusal("+comm,tid"),
+            "-F: fields are either added and removed (+ip,-dso), or named: not both");
+  EXPECT_EQ(refusal("x:comm"),
+            "-F: what is before the colon is no kind of event: hw, sw, trace, raw, break, synth");
+  EXPECT_EQ(refusal(""), "-F: no field is left for any kind of event");
   EXPECT_THAT(refusal("tme"), HasSubstr("Did you mean 'time'?"));
 }
 
@@ -131,9 +134,9 @@ TEST(Fields, SomeNeedMoreThanTheirSample) {
     auto fields = choice.fields_for(table, true, has_clock);
     return fields ? std::string() : fields.error().message;
   };
-  EXPECT_THAT(refusal_of("+brstackinsn", abi::kBranchAnyCall, false), HasSubstr("record -b"));
+  EXPECT_THAT(refusal_of("+brstackinsn", abi::kBranchAnyCall, false), HasSubstr("record with -b"));
   EXPECT_EQ(refusal_of("+brstackinsn", abi::kBranchAny, false), "");
-  EXPECT_THAT(refusal_of("+tod", 0, false), HasSubstr("missing clock data"));
+  EXPECT_THAT(refusal_of("+tod", 0, false), HasSubstr("does not say what the time of day was"));
   EXPECT_EQ(refusal_of("+tod", 0, true), "");
 }
 

@@ -172,7 +172,7 @@ void RecordLines::print(const OtherRecord& record, uint64_t shown_time, std::str
   if (view.type == abi::kRecordLost) {
     if (auto lost = decode_as<LostRecord>(view, event.layout)) body.print(" lost {}\n", lost->lost);
   } else {
-    dump::put_kernel_record(view, event, body);
+    dump::put_kernel_record(view, event, DumpFor::kScript, body);
   }
   out += body.text();
 }

@@ -74,7 +74,8 @@ Result<> check_cpus(const EventTable& events) {
     seen.push_back(event.attr.type);
     if (!event.attr.samples(abi::kSampleCpu))
       return fail(ErrorCode::kFailed,
-                  "File does not contain CPU events. Remove -C option to proceed.");
+                  "-C: the recording does not say which CPU samples are of: record with -a or "
+                  "--sample-cpu");
   }
   return {};
 }

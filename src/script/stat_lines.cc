@@ -3,14 +3,6 @@
 #include <algorithm>
 
 namespace sonde {
-namespace {
-
-template <typename List>
-int name_of(const List& list, uint32_t index) {
-  return index < list.size() ? list[index] : -1;
-}
-
-}  // namespace
 
 bool is_stat_recording(const Session& session) {
   const Recording& recording = session.recording();
@@ -49,7 +41,9 @@ void StatLines::take(const RecordView& record) {
 
 void StatLines::note(const StatRecord& stat) {
   EventId event = session_.events().by_id(stat.id);
-  if (event.valid()) counts_[{event.value, stat.thread, stat.cpu}] = stat;
+  if (!event.valid()) return;
+  int cpu = counted_cpu(stat.cpu, cpus_, session_.events()[event].own_cpus).value_or(-1);
+  counts_[{event.value, stat.thread, cpu}] = stat;
 }
 
 void StatLines::write_round(uint64_t time) {
@@ -57,9 +51,9 @@ void StatLines::write_round(uint64_t time) {
     out_.print("{:>3} {:>8} {:>15} {:>15} {:>15} {:>15} {}\n", "CPU", "THREAD", "VAL", "ENA", "RUN",
                "TIME", "EVENT");
   for (const auto& [key, stat] : counts_)
-    out_.print("{:3} {:8} {:15} {:15} {:15} {:15} {}\n", name_of(cpus_, key.cpu),
-               name_of(tids_, key.thread), stat.value, stat.enabled, stat.running, time,
-               session_.events()[EventId(size_t{key.event})].name);
+    out_.print("{:3} {:8} {:15} {:15} {:15} {:15} {}\n", key.cpu,
+               key.thread < tids_.size() ? tids_[key.thread] : -1, stat.value, stat.enabled,
+               stat.running, time, session_.events()[EventId(size_t{key.event})].name);
 }
 
 }  // namespace sonde

@@ -24,9 +24,10 @@ class StatLines {
   void write();
 
  private:
-  /// Counts refer to CPU and thread by index in the maps.
+  /// Counts refer to the thread by its place in the map.
   struct Key {
-    uint32_t event, thread, cpu;
+    uint32_t event, thread;
+    int cpu;
     auto operator<=>(const Key&) const = default;
   };
   void take(const RecordView& record);

@@ -59,11 +59,11 @@ class NameTexts {
 class LineBuilder {
  public:
   /// `is_shown`: by a terminal, for which texts from outside are made printable.
-  LineBuilder(const FileScan& scan, bool is_shown)
+  LineBuilder(const FileScan& scan, const PlacedSamples& samples, bool is_shown)
       : scan_(scan),
+        samples_(samples),
         is_shown_(is_shown),
         ids_(scan.events()),
-        places_(offsets_of(scan.events())),
         traces_(scan.events(), scan.features(), scan.facts().order) {
     size_t width = 0;
     for (const EventDesc& event : scan.events().all()) width = std::max(width, event.name.size());
@@ -74,34 +74,29 @@ class LineBuilder {
     }
   }
 
-  [[nodiscard]] const std::vector<SampleOffsets>& places() const { return places_; }
-
   void print(const PlacedSample& sample, NameTexts& names, std::string& out) const {
     RecordView record = record_at(sample.record, scan_.facts().order);
-    uint32_t event = ids_.of(record);
+    EventId event(size_t{ids_.of(record)});
+    const SampleOffsets& offsets = samples_.offsets(event);
     SampleHead head;
-    places_[event].read(record, head);
+    offsets.read(record, head);
     out += names.at(head.tid, head.time);
     append_task_id(out, head.tid);
     out += ' ';
     append_cpu(out, head.cpu);
     append_time(out, head.time, false);
-    out += names_[event];
+    out += names_[event.index()];
     size_t begin = out.size();
-    traces_.print(EventId(size_t{event}), raw_data(record, event), out);
+    traces_.print(event, offsets.raw_data(record, scan_.events()[event].layout), out);
     if (is_shown_) make_message_printable(out, begin);
     out += '\n';
   }
 
  private:
-  [[nodiscard]] Bytes raw_data(const RecordView& record, uint32_t event) const {
-    return places_[event].raw_data(record, scan_.events()[EventId(size_t{event})].layout);
-  }
-
   const FileScan& scan_;
+  const PlacedSamples& samples_;
   bool is_shown_;
   EventIds ids_;
-  std::vector<SampleOffsets> places_;
   TraceTexts traces_;
   std::vector<std::string> names_;  // of events, padded
 };
@@ -182,16 +177,15 @@ bool is_of_plain_tracepoints(const FileScan& scan, std::span<const FieldSet> fie
 void write_tracepoint_lines(FileScan& names, FileScan& samples, LossLedger& losses, Sink& out) {
   ThreadNames threads(names, losses);
   names.forget_all();  // the search for names touched the whole file
-  LineBuilder lines(samples, out.is_shown());
+  PlacedSamples placed(samples, losses);
+  LineBuilder lines(samples, placed, out.is_shown());
   std::atomic<bool> is_over = false;
-  PlacedSampleDecoder decoder(samples.events(), lines.places(), is_over);
   BatchPrinter printer(lines, threads.machine(), samples, out);
-  process_records(samples, losses, decoder, SortedBy::kOwnStep,
-                  [&](std::span<const PlacedSample> batch) {
-                    if (is_over) return;
-                    printer.take(batch);
-                    is_over = out.failed() != 0;
-                  });
+  placed.run(is_over, [&](std::span<const PlacedSample> batch) {
+    if (is_over) return;
+    printer.take(batch);
+    is_over = out.failed() != 0;
+  });
   printer.flush();
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 
 namespace sonde::sql {
 

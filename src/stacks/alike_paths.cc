@@ -1,11 +1,10 @@
 #include "stacks/alike_paths.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <bit>
 #include <vector>
 
+#include "base/hashing/digest.h"
 #include "base/parallel.h"
 #include "replay/column.h"
 
@@ -14,23 +13,17 @@ namespace {
 
 constexpr size_t kSlice = 4096;  // uses per task
 
-struct Digest {
-  uint64_t low, high;
-  friend bool operator==(const Digest&, const Digest&) = default;
-};
-
-/// 128-bit hashes of paths: paths with equal hashes are considered equal.
+/// Of the group and the keys of each path.
 Column<Digest> digests_of(std::span<const PathUse> uses, std::span<const uint32_t> key_of_step) {
   Column<Digest> digests(uses.size());
   parallel_for((uses.size() + kSlice - 1) / kSlice, [&](size_t slice) {
     std::vector<uint32_t> keys;
     for (size_t i = slice * kSlice; i < std::min(uses.size(), (slice + 1) * kSlice); ++i) {
-      keys.resize(uses[i].length);
-      for (size_t step = 0; step < keys.size(); ++step)
-        keys[step] = key_of_step[uses[i].steps[step].index()];
-      XXH128_hash_t hash =
-          XXH3_128bits_withSeed(keys.data(), keys.size() * sizeof keys[0], uses[i].group);
-      digests[i] = {hash.low64, hash.high64};
+      keys.resize(1 + uses[i].length);
+      keys[0] = uses[i].group;
+      for (size_t step = 0; step < uses[i].length; ++step)
+        keys[1 + step] = key_of_step[uses[i].steps[step].index()];
+      digests[i] = digest_of(std::span<const uint32_t>(keys));
     }
   });
   return digests;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 namespace sonde {
 namespace {
 
@@ -27,6 +29,31 @@ TEST(AlikePaths, StepsThatShowTheSameAreTheSame) {
   std::vector<uint64_t> periods;
   for (const PathUse& path : uses) periods.push_back(path.period);
   EXPECT_EQ(periods, (std::vector<uint64_t>{3, 4, 8, 48}));
+}
+
+/// Many short inputs that differ in a few bits: what a seed makes equal.
+TEST(AlikePaths, ShortPathsOfManyGroupsStayApart) {
+  constexpr uint32_t kKeys = 8, kLength = 4, kGroups = 8;
+  std::vector<uint32_t> key_of_step(kKeys);
+  std::iota(key_of_step.begin(), key_of_step.end(), 0u);
+  std::vector<std::vector<FrameId>> paths;
+  for (uint32_t number = 0; number < kKeys * kKeys * kKeys * kKeys; ++number)
+    paths.push_back({FrameId(number % kKeys), FrameId(number / kKeys % kKeys),
+                     FrameId(number / kKeys / kKeys % kKeys),
+                     FrameId(number / kKeys / kKeys / kKeys)});
+  for (uint32_t length = 1; length <= kLength; ++length) {
+    LargeVector<PathUse> uses;
+    size_t different = kGroups;
+    for (uint32_t i = 0; i < length; ++i) different *= kKeys;
+    for (uint32_t group = 0; group < kGroups; ++group)
+      for (const std::vector<FrameId>& path : paths) {
+        PathUse made = use(path, group, 1);
+        made.length = length;
+        uses.push_back(made);
+      }
+    (void)join_alike_paths(uses, key_of_step);
+    EXPECT_EQ(uses.size(), different) << length;
+  }
 }
 
 }  // namespace

@@ -22,14 +22,14 @@ std::optional<double> parse_count(std::string_view text) {
   return value;
 }
 
-/// Cuts off the last word; nullopt if it is not a count.
+/// Cuts off the last word and the blank before it; nullopt if it is not a count. A name may end in
+/// a blank of its own ("f<float ").
 std::optional<double> cut_count(std::string_view& line) {
   size_t blank = line.find_last_of(" \t");
   if (blank == std::string_view::npos) return std::nullopt;
   auto count = parse_count(line.substr(blank + 1));
   if (!count) return std::nullopt;
   line = line.substr(0, blank);
-  line = line.substr(0, line.find_last_not_of(" \t") + 1);
   return count;
 }
 

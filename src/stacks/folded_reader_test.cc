@@ -38,6 +38,12 @@ TEST(FoldedReader, NamesMayEndInNumbers) {
   EXPECT_THAT(lines_of(profile), ElementsAre("a;c 4", "a;worker 12 3"));
 }
 
+TEST(FoldedReader, NamesMayEndInBlanks) {
+  LossLedger losses;
+  StackProfile profile = read_folded("a;f<float  5\na;f<float ;g 3\n", "f", losses).value();
+  EXPECT_THAT(lines_of(profile), ElementsAre("a;f<float  5", "a;f<float ;g 3"));
+}
+
 TEST(FoldedReader, RefusesOtherTexts) {
   LossLedger losses;
   for (std::string_view text : {"", "hello\nworld\n", "# only notes\n"}) {

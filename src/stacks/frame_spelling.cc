@@ -5,29 +5,13 @@
 #include <algorithm>
 #include <array>
 
+#include "stacks/parameter_list.h"
+
 namespace sonde {
 namespace {
 
 constexpr std::string_view kUnknown = "[unknown]";
 constexpr std::string_view kArrow = "->";
-
-/// "net/http.(*Client).Do": Go names the receiver's type in parentheses.
-bool has_receiver(std::string_view name) {
-  size_t open = name.find(".(");
-  return open != std::string_view::npos && name.find(").", open) != std::string_view::npos;
-}
-
-/// "a::b(int, char)::c" → "a::b": a parenthesis begins the arguments, except for the compiler's
-/// "(anonymous namespace)". A name that begins with a parenthesis is kept.
-void cut_arguments(std::string& name) {
-  constexpr std::string_view kAnonymous = "(anonymous namespace)";
-  if (has_receiver(name)) return;
-  for (size_t at = name.find('('); at != std::string::npos; at = name.find('(', at + 1)) {
-    if (std::string_view(name).substr(at).starts_with(kAnonymous)) continue;
-    if (at > 0) name.resize(at);
-    return;
-  }
-}
 
 /// "Lorg/shop/Cart;::sum": a class in the JVM's descriptor notation.
 bool begins_with_class(std::string_view name) {
@@ -36,8 +20,11 @@ bool begins_with_class(std::string_view name) {
 }
 
 void make_tidy(std::string& name) {
-  if (begins_with_class(name)) name.erase(0, 1);
-  cut_arguments(name);
+  if (begins_with_class(name)) {
+    name.erase(0, 1);
+    name.resize(std::min(name.size(), name.find('(', 1)));  // "(Ljava/lang/Object;)V"
+  }
+  name.resize(without_parameters(name).size());
   std::erase_if(name, [](char c) { return c == '"' || c == '\''; });
 }
 
@@ -86,7 +73,7 @@ std::string spell_part(std::string_view part, FrameKind kind, const RawFrame& fr
   std::string name(part);
   if (part == kUnknown)
     name = spell_unknown(frame, options.addresses);
-  else if (options.tidy)
+  else if (options.tidy && (!frame.is_shown_name || frame.kind == FrameKind::kJit))
     make_tidy(name);
   name = clean_name(name.empty() ? part : name);
   if (options.lines)
@@ -97,8 +84,8 @@ std::string spell_part(std::string_view part, FrameKind kind, const RawFrame& fr
   return name;
 }
 
-/// The next "->" that separates a function's name from that of one inlined into it; C++ has an
-/// operator of that name, and Rust writes " -> " before a return type.
+/// The next "->" that separates the name of a function that a JIT compiled from that of one inlined
+/// into it; C++ has an operator of that name, and Rust writes " -> " before a return type.
 size_t find_arrow(std::string_view names) {
   for (size_t at = names.find(kArrow); at != std::string_view::npos;
        at = names.find(kArrow, at + 1)) {
@@ -152,7 +139,9 @@ void spell_frame(const RawFrame& frame, const SpellingOptions& options,
                  std::vector<SpelledFrame>& out) {
   std::string_view names = frame.function.empty() ? kUnknown : frame.function;
   FrameKind kind = frame.kind;
-  for (size_t at = find_arrow(names); at != std::string_view::npos; at = find_arrow(names)) {
+  bool may_have_arrows = kind == FrameKind::kJit;
+  for (size_t at = find_arrow(names); may_have_arrows && at != std::string_view::npos;
+       at = find_arrow(names)) {
     out.push_back({spell_part(names.substr(0, at), kind, frame, options), kind});
     names.remove_prefix(at + kArrow.size());
     kind = FrameKind::kInlined;

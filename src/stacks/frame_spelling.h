@@ -1,5 +1,5 @@
-// How frames are spelled in folded stacks and in pictures made from them: like the widely used
-// stackcollapse script, whether they come from a recording or from the text of `script`.
+// How frames are spelled in folded stacks and in pictures made from them: as reports name them, and
+// much like the widely used stackcollapse script where they come from other tools' text.
 //
 //   std::vector<int>::push_back(int&&)        std::vector<int>::push_back
 //   net/http.(*Client).Do                     net/http.(*Client).Do
@@ -28,7 +28,7 @@ struct SpellingOptions {
   bool inlined = false;    // marks "_[i]"; code inlined by a JIT is always marked
   bool addresses = false;  // code without a symbol shows its address
   bool lines = false;      // "name:file.c:12" instead of "name"
-  bool tidy = true;        // omits function arguments, as is customary
+  bool tidy = true;        // omits parameters of functions, as is customary (parameter_list.h)
 };
 
 /// One line of a call chain, as `script` shows it.
@@ -38,6 +38,8 @@ struct RawFrame {
   uint64_t address = 0;            // as shown
   std::string_view line = {};      // "file.c:12"; empty if not known
   FrameKind kind = FrameKind::kUser;
+  /// By our symbolizer: without parameters unless they are wanted, and the same as in reports.
+  bool is_shown_name = false;
 };
 
 struct SpelledFrame {

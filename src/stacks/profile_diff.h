@@ -8,11 +8,18 @@
 // the same. Only a process at the root is distinct from a function of the same name, and functions
 // that are named by their address are the same only in the same build, if the builds are known:
 // then the name of the one in `before` gets the beginning of its build id.
+//
+// Two versions of one program usually differ in the names of their process and objects, so
+// everything below the root would differ, too. What Counterparts matches is one:
+//
+//   old;main;a 3                new;main;a 5               old → new;main;a  3 5
+//   old;main;[old] 2       +    new;main;[new] 2     =     old → new;main;[new]  2 2
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "profile/counterparts.h"
 #include "stacks/stack_profile.h"
 
 namespace sonde {
@@ -29,8 +36,15 @@ struct ProfileDiffOptions {
   /// Truncates scaled values to integers, as in text formats. Totals may then differ.
   bool whole_numbers = false;
   bool strip_addresses = false;  // "0x7f32a0" in names becomes "0x...", which merges such stacks
+  /// Of these two profiles; null: names are compared as they are.
+  const Counterparts* counterparts = nullptr;
+  std::string_view arrow = " → ";  // between the names of one program
 };
 
+/// Which roots, and which objects that frames are named after, are one under two names. Roots of
+/// profiles that don't say what a task is count as tasks if they have no weight of their own.
+[[nodiscard]] Counterparts counterparts_of(const StackProfile& before, const StackProfile& after,
+                                           const std::vector<ColumnPair>& columns);
 /// Columns of the result: 0 "before", 1 "after", and so on for each pair. It has no samples. Frame
 /// names are those of the profiles; kind, file and line are those of `after` if it has the frame.
 [[nodiscard]] StackProfile diff_profiles(const StackProfile& before, const StackProfile& after,

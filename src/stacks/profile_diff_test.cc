@@ -81,6 +81,72 @@ TEST(ProfileDiff, FramesOfOneNameAreOne) {
   EXPECT_THAT(both_of(diff), ElementsAre("main;main 0 1", "main;read_[k] 1 1"));
 }
 
+/// The difference with what the two profiles' names tell.
+StackProfile matched(const StackProfile& before, const StackProfile& after) {
+  Counterparts counterparts = counterparts_of(before, after, {{}});
+  return diff_profiles(before, after, {.counterparts = &counterparts});
+}
+
+TEST(ProfileDiff, TwoVersionsOfOneProgramAreOne) {
+  StackProfile before = folded("old;main;a 3\nold;main;[old] 2\nold;main;old 1\n");
+  StackProfile after = folded("new;main;a 5\nnew;main;[new] 2\nnew;main;old 1\n");
+  EXPECT_THAT(
+      both_of(matched(before, after)),
+      ElementsAre("old → new;main;[new] 2 2", "old → new;main;a 3 5", "old → new;main;old 1 1"));
+  Counterparts counterparts = counterparts_of(before, after, {{}});
+  EXPECT_EQ(counterparts.sentence(), "compares old with new as one program");
+  StackProfile ascii =
+      diff_profiles(before, after, {.counterparts = &counterparts, .arrow = " -> "});
+  EXPECT_EQ(path_of(ascii, StackNodeId(size_t{0})), "old -> new");
+  // Unless they are to be compared by name.
+  EXPECT_THAT(both_of(diff_profiles(folded("old;a 3\n"), folded("new;a 3\n"), {})),
+              ElementsAre("new;a 0 3", "old;a 3 0"));
+}
+
+TEST(ProfileDiff, WaitsOfOneProgramAreToldApartByTheirReason) {
+  EXPECT_THAT(both_of(matched(folded("old [lock];a 3\nold [sleep];a 2\nold;b 1\n"),
+                              folded("new [lock];a 4\nnew [sleep];a 2\nnew;b 1\n"))),
+              ElementsAre("old → new;b 1 1", "old → new [lock];a 3 4", "old → new [sleep];a 2 2"));
+}
+
+TEST(ProfileDiff, RootsThatAreFunctionsAreNoPrograms) {
+  // They have weight of their own, or the profile says what is a task.
+  EXPECT_THAT(both_of(matched(folded("a 3\na;b 1\n"), folded("c 3\nc;b 1\n"))),
+              ElementsAre("a 3 0", "a;b 1 0", "c 0 3", "c;b 0 1"));
+  StackProfile before = folded("app;a 3\nstart;b 3\n"), after = folded("app;a 3\nbegin;b 3\n");
+  for (StackProfile* profile : {&before, &after})
+    for (StackFrame& frame : profile->frames)
+      if (profile->text(frame.name) == "app") frame.kind = FrameKind::kTask;
+  EXPECT_THAT(both_of(matched(before, after)),
+              ElementsAre("app;a 3 3", "begin;b 0 3", "start;b 3 0"));
+}
+
+TEST(ProfileDiff, VersionsOfALibraryAreOneObject) {
+  EXPECT_THAT(both_of(matched(folded("app;[libfoo.so.1.2] 3\napp;[libc.so.6]_[k] 1\n"),
+                              folded("app;[libfoo.so.1.3] 3\napp;[libc-2.31.so]_[k] 1\n"))),
+              ElementsAre("app;[libc-2.31.so]_[k] 1 1", "app;[libfoo.so.1.3] 3 3"));
+  // Addresses differ between builds, as far as is known.
+  EXPECT_THAT(both_of(matched(folded("app;[libfoo.so.1 <1200>] 3\napp;libfoo.so.1+0x1200 2\n"),
+                              folded("app;[libfoo.so.2 <1200>] 3\napp;libfoo.so.2+0x1200 2\n"))),
+              ElementsAre("app;[libfoo.so.1 <1200>] 3 0", "app;[libfoo.so.2 <1200>] 0 3",
+                          "app;libfoo.so.1+0x1200 2 0", "app;libfoo.so.2+0x1200 0 2"));
+}
+
+TEST(ProfileDiff, TheRecordingSaysWhatIsTheExecutableAndWhichBuild) {
+  auto profile = [](std::string_view name, std::string_view build_id) {
+    StackProfile made = folded(fmt::format("server;{0}+0x1200 1\nserver;[{0}] 2\n", name));
+    StringId path = made.strings->intern(fmt::format("/build/{}", name));
+    for (StackFrame& frame : made.frames)
+      if (made.text(frame.name) != "server") frame.object = path;
+    made.objects = {{.path = path, .build_id = std::string(build_id), .run_by = 3}};
+    return made;
+  };
+  EXPECT_THAT(both_of(matched(profile("old", "ab12"), profile("new", "ab12"))),
+              ElementsAre("server;[new] 2 2", "server;new+0x1200 1 1"));
+  EXPECT_THAT(both_of(matched(profile("old", "ab12"), profile("new", "cd34"))),
+              ElementsAre("server;[new] 2 2", "server;new+0x1200 0 1", "server;old+0x1200 1 0"));
+}
+
 TEST(ProfileDiff, FunctionsNamedByAddressAreTheSameInOneBuildOnly) {
   StackProfile before = folded("main;prog+0x1200 1\n");
   StackProfile after = folded("main;prog+0x1200 2\n");

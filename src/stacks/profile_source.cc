@@ -157,9 +157,10 @@ class ProfileOpener {
     SessionStacksOptions stacks = options.stacks;
     SessionOptions how = options.session;
     if (!how.itrace) how.itrace = TRY(parse_itrace("", ItraceDefaults::kProfile));
+    how.check_chains = options.check_chains;
     how.only_sums = !stacks.want_samples && !stacks.spelling.pid && !stacks.spelling.tid &&
                     !stacks.wait_reasons && !options.make_filter && !options.make_profile &&
-                    !options.on_recording;
+                    !(options.on_recording && options.needs_samples);
     how.merge_unmapped = how.only_sums && !stacks.want_addresses && !stacks.spelling.addresses &&
                          !stacks.spelling.lines;
     Session session = TRY(Session::open(path, how, env_));

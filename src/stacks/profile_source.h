@@ -37,8 +37,13 @@ struct ProfileSourceOptions {
   /// Makes the profile of a recording, instead of stacks_of. Not together with make_filter; an
   /// error for other files.
   std::function<Result<StackProfile>(Session&, const SessionStacksOptions&)> make_profile = {};
+  /// Whether chains of recordings are cut where they cannot be true (SessionOptions::check_chains).
+  bool check_chains = true;
   /// Called with a recording before it is closed, to extract more from it.
   std::function<void(const Session&, const StackProfile&)> on_recording = {};
+  /// Whether that looks at samples one by one; otherwise the session may have only what their sums
+  /// need (SampleColumns).
+  bool needs_samples = true;
 };
 
 /// `path`: "-" is standard input. The first bytes decide the format; an error says what the file

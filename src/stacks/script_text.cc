@@ -1,12 +1,11 @@
 #include "stacks/script_text.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cstring>
 #include <optional>
 #include <vector>
 
+#include "base/hashing/digest.h"
 #include "base/text.h"
 #include "stacks/script_text_lines.h"
 #include "stacks/stack_tree_builder.h"
@@ -17,8 +16,7 @@ namespace {
 /// Longer lines are not `script` output; they are not buffered while waiting for their end.
 constexpr size_t kMaxLineLength = size_t{1} << 20;
 
-/// The distinct lines of call chains, and the frames that they stand for. Lines are identified by a
-/// hash that is wide enough, so that their text need not be kept.
+/// The distinct lines of call chains, and the frames that they stand for. Their text is not kept.
 class FrameLines {
  public:
   FrameLines(const SessionStacksOptions& options, StackTreeBuilder& builder)
@@ -30,12 +28,16 @@ class FrameLines {
   uint32_t find(std::string_view line) { return find(line, {}); }
   /// The same frame with the source line that follows it.
   uint32_t find(std::string_view line, std::string_view source) {
-    XXH128_hash_t hash = XXH3_128bits_withSeed(line.data(), line.size(), hash_of(source));
-    auto known = known_.find({hash.low64, hash.high64});
+    Digest digest = digest_of(line);
+    if (!source.empty()) {
+      const Digest both[] = {digest, digest_of(source)};
+      digest = digest_of(both, sizeof both);
+    }
+    auto known = known_.find(digest);
     if (known != known_.end()) return known->second;
     // Other lines are not remembered: that would be the first line of every sample.
     uint32_t number = make(line, source);
-    if (number != kNone) known_.emplace(std::pair(hash.low64, hash.high64), number);
+    if (number != kNone) known_.emplace(digest, number);
     return number;
   }
   /// Outermost first.
@@ -44,13 +46,6 @@ class FrameLines {
   }
 
  private:
-  static uint64_t hash_of(std::string_view text) {
-    return text.empty() ? 0 : XXH3_64bits(text.data(), text.size());
-  }
-  struct HashOfHash {
-    size_t operator()(const std::pair<uint64_t, uint64_t>& key) const { return key.first; }
-  };
-
   /// The name of a task may look like an address: "  dd 25904 [001] 926.826018: …".
   static bool is_sample_line(std::string_view text) {
     auto sample = parse_sample_line(text, true);
@@ -78,7 +73,7 @@ class FrameLines {
 
   const SessionStacksOptions& options_;
   StackTreeBuilder& builder_;
-  tsl::robin_map<std::pair<uint64_t, uint64_t>, uint32_t, HashOfHash> known_;
+  tsl::robin_map<Digest, uint32_t, DigestHash> known_;
   std::vector<std::vector<StackFrameId>> frames_;
   std::vector<SpelledFrame> spelled_;
 };
@@ -290,10 +285,17 @@ struct ScriptTextReader::State {
     uint32_t tid = line.tid.value_or(0);
     uint32_t pid = line.pid.value_or(tid);
     StringId comm = builder.intern(line.comm);
-    auto [entry, is_new] = threads.try_emplace((uint64_t{pid} << 32) | tid, 0);
-    if (is_new)
+    if (pid == tid) process_names[pid] = comm;
+    // A thread under another name is another thread of the profile.
+    auto task = tasks.try_emplace((uint64_t{pid} << 32) | tid, static_cast<uint32_t>(tasks.size()))
+                    .first->second;
+    auto [entry, is_new] = threads.try_emplace((uint64_t{task} << 32) | comm.value, 0);
+    if (is_new) {
+      auto process = process_names.find(pid);
+      StringId process_name = process != process_names.end() ? process->second : builder.intern("");
       entry.value() = static_cast<uint32_t>(
-          builder.add_thread({.pid = pid, .tid = tid, .name = comm, .process_name = comm}));
+          builder.add_thread({.pid = pid, .tid = tid, .name = comm, .process_name = process_name}));
+    }
     return {.time_ns = line.time_ns.value_or(0),
             .thread = entry->second,
             .cpu = line.cpu.value_or(UINT32_MAX)};
@@ -323,7 +325,9 @@ struct ScriptTextReader::State {
 
   std::string last_task;
   StackFrameId last_root;
-  tsl::robin_map<uint64_t, uint32_t, NumberHash> threads;
+  tsl::robin_map<uint64_t, uint32_t, NumberHash> tasks;          // numbers, by pid and tid
+  tsl::robin_map<uint64_t, uint32_t, NumberHash> threads;        // by that number and name
+  tsl::robin_map<uint32_t, StringId, NumberHash> process_names;  // of main threads, by pid
 };
 
 ScriptTextReader::ScriptTextReader(std::string name, const SessionStacksOptions& options,

@@ -1,5 +1,6 @@
 #include "stacks/script_text.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,6 +71,22 @@ TEST(ScriptText, SamplesHaveTimesAndThreads) {
   EXPECT_EQ(profile.samples.column[2], 1u);
   EXPECT_EQ(profile.threads[profile.samples.thread[0]].tid, 11u);
   EXPECT_EQ(path_of(profile, profile.samples.node[0]), "cc1;main;parse");
+}
+
+TEST(ScriptText, SamplesAreOfTheThreadUnderTheNameThatItHad) {
+  std::string text;
+  double time = 1;
+  for (std::string_view task :
+       {"worker  10/11", "sh  10/10", "cc1  10/10", "worker  10/11", "helper  10/12", "sh  10/10"})
+    text +=
+        fmt::format("{} [000] {:.6f}:  1 cycles:\n\t  4f4f parse (/usr/lib/cc1)\n\n", task, time++);
+  StackProfile profile = read_text(text, {.want_samples = true}).value();
+  EXPECT_THAT(profile.samples.thread, ElementsAre(0, 1, 2, 0, 3, 1));
+  std::vector<std::string> threads;
+  for (const StackThread& thread : profile.threads)
+    threads.push_back(
+        fmt::format("{} of {}", profile.text(thread.name), profile.text(thread.process_name)));
+  EXPECT_THAT(threads, ElementsAre("worker of ", "sh of sh", "cc1 of cc1", "helper of cc1"));
 }
 
 TEST(ScriptText, SamplesAreChosen) {

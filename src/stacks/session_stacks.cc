@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "perfdata/records/off_cpu_sample.h"
 #include "profile/call_trie.h"
+#include "profile/compared_session.h"
 #include "profile/keys/wait_reason.h"
 #include "profile/keys/wakers.h"
 #include "profile/path_order.h"
@@ -81,7 +82,10 @@ class Spellings {
 
   uint32_t spell(const Frame& frame) {
     const Symbolizer& symbolizer = session_.symbolizer();
-    RawFrame raw{.function = "[unknown]", .object = "[unknown]", .address = frame.address};
+    RawFrame raw{.function = "[unknown]",
+                 .object = "[unknown]",
+                 .address = frame.address,
+                 .is_shown_name = true};
     if (frame.symbol.valid()) raw.function = symbolizer.label(frame.symbol);
     raw.kind = kind_of(frame, raw.function);
     if (raw.kind == FrameKind::kInlined) raw.function.remove_suffix(kInlinedMark.size());
@@ -126,7 +130,9 @@ class Spellings {
     StringId path = profile_.strings->intern(raw.object);
     if (!frame.dso.valid() || !objects_.insert(path.value).second) return path;
     const Dso& dso = session_.machine().dsos()[frame.dso];
-    profile_.objects.push_back({.path = path, .build_id = to_hex(dso.build_id)});
+    if (run_by_.empty()) run_by_ = samples_by_executable(session_);
+    profile_.objects.push_back(
+        {.path = path, .build_id = to_hex(dso.build_id), .run_by = run_by_[frame.dso.index()]});
     return path;
   }
 
@@ -172,6 +178,7 @@ class Spellings {
   tsl::robin_map<uint64_t, uint32_t> known_;  // symbol, or DSO if there is none → spelling
   tsl::robin_map<uint64_t, uint32_t, NumberHash> interned_;  // name and object → StackFrameId
   tsl::robin_set<uint32_t> objects_;                         // of the profile, by path
+  std::vector<double> run_by_;                               // by DsoId, once an object is added
   std::vector<std::vector<StackFrameId>> spellings_;
   std::vector<SpelledFrame> spelled_;
   bool one_frame_each_ = true;
@@ -531,49 +538,57 @@ class SessionStacks {
 
   // Individual samples.
 
-  using ThreadNumbers = tsl::robin_map<uint64_t, uint32_t, NumberHash>;  // by pid and tid
+  struct TaskHash {
+    size_t operator()(const std::pair<uint64_t, uint64_t>& key) const {
+      return NumberHash()(NumberHash()(key.first) + key.second);
+    }
+  };
   void list_samples() {
     StackSamples& out = profile_.samples;
-    ThreadNumbers threads;
     for (uint32_t sample : session_.time_order()) {
       uint32_t use = use_of_sample_[sample];
       if (use == kNone) continue;
       out.node.push_back(node_of_use_[use] == kNone ? StackNodeId()
                                                     : StackNodeId(node_of_use_[use]));
       out.column.push_back(column_of_event_[samples_.event[sample]]);
-      out.thread.push_back(thread_of(sample, threads));
+      out.thread.push_back(thread_of(sample));
       out.cpu.push_back(samples_.cpu[sample]);
       out.time_ns.push_back(samples_.time[sample]);
       out.value.push_back(value_of(sample));
       out.place.push_back(samples_.leaf[sample].value);
     }
   }
-  uint32_t thread_of(uint32_t sample, ThreadNumbers& threads) {
+  /// The thread under the name that it had then, in the program that its process ran then.
+  uint32_t thread_of(uint32_t sample) {
     uint32_t pid = samples_.pid[sample];
     uint32_t tid = samples_.tid[sample];
-    auto [entry, is_new] = threads.try_emplace((uint64_t{pid} << 32) | tid,
-                                               static_cast<uint32_t>(profile_.threads.size()));
-    if (is_new) {
-      auto last_name = [&](uint32_t task) {
-        std::string_view name =
-            session_.strings().view(session_.machine().comm_at(task, UINT64_MAX));
-        auto machine_pid = session_.machine().machine_pid_of(task);
-        if (!machine_pid) return profile_.strings->intern(name);
-        // Exports tell tasks apart by number: a guest's keep those that the session gave them.
-        return profile_.strings->intern(
-            fmt::format("{} ({} of guest {})", name, recorded_task(task), *machine_pid));
-      };
-      profile_.threads.push_back(
-          {.pid = pid, .tid = tid, .name = last_name(tid), .process_name = last_name(pid)});
-    }
+    StringId name = samples_.comm[sample];
+    StringId program = program_of(pid, samples_.time[sample]);
+    auto [entry, is_new] = threads_.try_emplace(
+        {(uint64_t{pid} << 32) | tid, (uint64_t{name.value} << 32) | program.value},
+        static_cast<uint32_t>(profile_.threads.size()));
+    if (is_new)
+      profile_.threads.push_back({.pid = pid,
+                                  .tid = tid,
+                                  .name = shown_name(tid, name),
+                                  .process_name = shown_name(pid, program)});
     return entry->second;
   }
-
-  struct TaskHash {
-    size_t operator()(const std::pair<uint64_t, uint64_t>& key) const {
-      return NumberHash()(NumberHash()(key.first) + key.second);
-    }
-  };
+  StringId program_of(uint32_t pid, uint64_t time) {
+    auto [entry, is_new] = programs_.try_emplace(pid);
+    Machine::CommAt& known = entry.value();
+    if (is_new || time < known.valid_from || time >= known.valid_to)
+      known = session_.machine().program_at(pid, time);
+    return known.comm;
+  }
+  /// Exports tell tasks apart by number: a guest's keep those that the session gave them.
+  StringId shown_name(uint32_t task, StringId name) {
+    std::string_view text = session_.strings().view(name);
+    auto machine_pid = session_.machine().machine_pid_of(task);
+    if (!machine_pid) return profile_.strings->intern(text);
+    return profile_.strings->intern(
+        fmt::format("{} ({} of guest {})", text, recorded_task(task), *machine_pid));
+  }
 
   const Session& session_;
   const SessionStacksOptions& options_;
@@ -599,6 +614,8 @@ class SessionStacks {
   tsl::robin_map<uint64_t, uint32_t, NumberHash> shared_chains_;  // the others, by root and chain
   tsl::robin_map<uint64_t, uint32_t, NumberHash> use_of_leaf_;
   LargeVector<uint32_t> use_of_sample_;
+  tsl::robin_map<std::pair<uint64_t, uint64_t>, uint32_t, TaskHash> threads_;
+  tsl::robin_map<uint32_t, Machine::CommAt> programs_;  // by process: the latest
   CallTrie trie_;
   LargeVector<uint32_t> node_of_use_;  // first nodes of the trie, finally of the profile
 };

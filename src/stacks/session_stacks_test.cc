@@ -1,5 +1,6 @@
 #include "stacks/session_stacks.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -38,12 +39,16 @@ class Recorded {
     file_.features.present = {abi::kFeatureEventDesc};
   }
 
-  void task(uint32_t pid, uint32_t tid, std::string_view comm) {
+  void rename(uint32_t pid, uint32_t tid, std::string_view comm, bool exec = false) {
     CommRecord record{};
     record.pid = pid;
     record.tid = tid;
     record.comm = comm;
+    record.exec = exec;
     encode(record, frame_of(pid, tid), file_.data);
+  }
+  void task(uint32_t pid, uint32_t tid, std::string_view comm, bool exec = false) {
+    rename(pid, tid, comm, exec);
     if (pid != tid) return;
     for (char object : std::string_view("abcde")) {
       std::string path = std::string("/nowhere/") + object;
@@ -149,6 +154,65 @@ TEST(SessionStacks, SamplesOneByOne) {
   ASSERT_EQ(profile.threads.size(), 3u);
   EXPECT_EQ(profile.text(profile.threads[2].name), "worker");
   EXPECT_EQ(profile.text(profile.threads[2].process_name), "server");
+}
+
+/// The thread of each sample as "process/name pid/tid", in time order.
+std::vector<std::string> threads_of(const StackProfile& profile) {
+  std::vector<std::string> threads;
+  for (uint32_t index : profile.samples.thread) {
+    const StackThread& thread = profile.threads[index];
+    threads.push_back(fmt::format("{}/{} {}/{}", profile.text(thread.process_name),
+                                  profile.text(thread.name), thread.pid, thread.tid));
+  }
+  return threads;
+}
+
+TEST(SessionStacks, SamplesAreOfTheThreadUnderTheNameThatItHad) {
+  Recorded recorded;
+  recorded.task(10, 10, "sh", true);
+  recorded.sample(10, 10, "a", 1);
+  recorded.task(10, 10, "server", true);
+  recorded.task(10, 11, "worker");
+  recorded.sample(10, 10, "a", 1);
+  recorded.sample(10, 11, "a", 1);
+  recorded.rename(10, 10, "busy");  // the program stays
+  recorded.sample(10, 10, "a", 1);
+  recorded.sample(10, 11, "a", 1);
+  recorded.task(10, 10, "cleanup", true);
+  recorded.sample(10, 10, "a", 1);
+  StackProfile profile = recorded.stacks({.want_samples = true}).value();
+  EXPECT_THAT(threads_of(profile),
+              ElementsAre("sh/sh 10/10", "server/server 10/10", "server/worker 10/11",
+                          "server/busy 10/10", "server/worker 10/11", "cleanup/cleanup 10/10"));
+  EXPECT_EQ(profile.threads.size(), 5u);
+  EXPECT_THAT(lines_of(profile), ElementsAre("busy;[a] 1", "cleanup;[a] 1", "server;[a] 1",
+                                             "sh;[a] 1", "worker;[a] 2"));
+}
+
+TEST(SessionStacks, ANumberThatIsUsedAgainIsAnotherThread) {
+  Recorded recorded;
+  recorded.task(10, 10, "first", true);
+  recorded.sample(10, 10, "a", 1);
+  recorded.task(10, 10, "second", true);
+  recorded.sample(10, 10, "a", 1);
+  recorded.task(10, 10, "first", true);
+  recorded.sample(10, 10, "a", 1);
+  StackProfile profile = recorded.stacks({.want_samples = true}).value();
+  EXPECT_THAT(profile.samples.thread, ElementsAre(0, 1, 0)) << "one name is one thread";
+}
+
+TEST(SessionStacks, TasksOutsideOfThePidNamespaceBorrowNoName) {
+  Recorded recorded;
+  recorded.task(0, 0, "cron", true);
+  recorded.sample(0, 0, "a", 1);
+  recorded.task(0, 0, "sshd", true);
+  recorded.sample(0, 0, "b", 1);
+  StackProfile profile = recorded.stacks({.want_samples = true}).value();
+  EXPECT_THAT(threads_of(profile),
+              ElementsAre("[outside this PID namespace]/[outside this PID namespace] 0/0",
+                          "[outside this PID namespace]/[outside this PID namespace] 0/0"));
+  EXPECT_THAT(lines_of(profile), ElementsAre("[outside_this_PID_namespace];[unknown] 2"))
+      << "the code of one is not that of the others";
 }
 
 TEST(SessionStacks, AFilterChooses) {

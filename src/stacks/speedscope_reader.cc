@@ -342,9 +342,10 @@ class ProfileWalker final : public Walker<ProfileWalker> {
   uint32_t thread_of(std::string_view thread) {
     if (!options_.want_samples) return 0;
     ++threads_;
-    StringId id = builder_.intern(thread);
-    return static_cast<uint32_t>(
-        builder_.add_thread({.pid = 0, .tid = threads_, .name = id, .process_name = id}));
+    return static_cast<uint32_t>(builder_.add_thread({.pid = 0,
+                                                      .tid = threads_,
+                                                      .name = builder_.intern(thread),
+                                                      .process_name = builder_.intern("")}));
   }
 
   StackTreeBuilder& builder_;

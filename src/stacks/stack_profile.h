@@ -57,6 +57,7 @@ struct StackFrame {
 struct StackObject {
   StringId path = {};    // StackFrame::object
   std::string build_id;  // hexadecimal; empty if not known
+  double run_by = 0;     // samples of the tasks whose executable it is; 0 if not known
 };
 
 struct StackNode {

@@ -72,13 +72,17 @@ class CountFilePages {
     bool needs_cpus = grouping != CountGrouping::kAll && grouping != CountGrouping::kThread;
     bool of_tasks = file_.cpus().size() == 1 && file_.cpus()[0] < 0;
     if (needs_cpus && of_tasks) {
-      env_.err.print("warning: processing task data, aggregation mode not set\n");
+      env_.err.print(
+          "the counts are those of tasks, not of CPUs: they are shown as they were recorded\n");
       grouping = grouping_of(file_.config().mode);
     }
     CpuLocations places(features.cpu_topology ? &*features.cpu_topology : nullptr, features.numa,
                         features.caches);
-    CountUnits units(grouping, file_.cpus(), file_.threads(), places);
-    CountUnits cores(CountGrouping::kCore, file_.cpus(), file_.threads(), places);
+    std::vector<int> cpus = file_.cpus();
+    for (const EventReadings& readings : file_.readings())
+      cpus.insert(cpus.end(), readings.cpus.begin(), readings.cpus.end());
+    CountUnits units(grouping, cpus, file_.threads(), places);
+    CountUnits cores(CountGrouping::kCore, cpus, file_.threads(), places);
     series_.emplace(file_.events(), units, cores, places,
                     CountSettings{.scale = file_.config().scale, .metrics = {options_.metrics}});
     writer_ = make_stat_writer(options_, grouping, file_.config().interval_ms > 0, output_.sink());

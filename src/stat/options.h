@@ -41,7 +41,7 @@ struct StatOptions {
   bool quotes_formulas = false;          // -x: of threads and cgroups (base/csv.h)
   std::string output;                    // -o
   bool append = false;                   // --append
-  int log_fd = -1;                       // --log-fd
+  std::optional<int> log_fd;             // --log-fd
 
   std::string vs;           // --vs: the other command
   std::string compare;      // --compare: a file made by --save, or a command

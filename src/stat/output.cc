@@ -49,8 +49,8 @@ Result<StatOutput> StatOutput::open(const StatOptions& options, Env& env, bool r
     return output;
   }
   int fd = -1;
-  if (options.log_fd >= 0) {
-    fd = options.log_fd;
+  if (options.log_fd) {
+    fd = *options.log_fd;
     if (::fcntl(fd, F_GETFD) < 0)
       return fail(ErrorCode::kFailed, "Failed opening logfd: {}", std::strerror(errno));
   } else if (!recording && !options.output.empty() && options.output != "-") {

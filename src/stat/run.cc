@@ -1,5 +1,6 @@
 #include "stat/run.h"
 
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -303,8 +304,8 @@ Result<int> run_stat(const StatOptions& options, bool recording, Env& env) {
   if (options.count.timeout_ms > 0 && options.count.timeout_ms < kShortTimeoutMs &&
       !options.count.quiet)
     env.err.print(
-        "timeout < 100ms. The overhead percentage could be high in some cases. Please proceed "
-        "with caution.\n");
+        "--timeout: in less than 100 ms, starting and reading the counters may be a large part of "
+        "it\n");
   if (recording) {
     OutputOptions where;
     where.path = options.output;

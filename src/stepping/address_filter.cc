@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstdlib>
 
+#include "base/process/program.h"
 #include "base/text.h"
 #include "elf/elf_file.h"
 
@@ -16,15 +17,6 @@ namespace {
 std::string resolved(const std::string& path) {
   char full[PATH_MAX];
   return ::realpath(path.c_str(), full) != nullptr ? full : "";
-}
-
-std::string find_program(const std::string& name, std::string_view path) {
-  if (name.contains('/')) return resolved(name);
-  for (std::string_view directory : split(path, ':')) {
-    std::string candidate = fmt::format("{}/{}", directory.empty() ? "." : directory, name);
-    if (::access(candidate.c_str(), X_OK) == 0) return resolved(candidate);
-  }
-  return {};
 }
 
 Result<> find_function(AddressFilter& filter, std::string_view name) {
@@ -72,7 +64,7 @@ Result<AddressFilter> parse_one(std::string_view text, const std::string& progra
                 "'start malloc @ /lib/libc.so.6'",
                 whole);
   std::string object(at == std::string_view::npos ? program : trim(rest.substr(at + 1)));
-  filter.object = find_program(object, path);
+  filter.object = resolved(object.contains('/') ? object : find_program(object, path));
   if (filter.object.empty())
     return fail(ErrorCode::kNotFound, "--filter: there is no file {}", object);
   TRY(find_function(filter, function));

@@ -12,5 +12,13 @@ namespace sonde {
 /// tests.
 std::string debug_install_command(const std::vector<std::string>& paths,
                                   const std::string& root = {});
+/// The line for apt's sources that `command`, as above, needs and that is not there: "deb
+/// http://deb.debian.org/debian-debug bookworm-debug main". Empty if it needs none.
+std::string missing_package_source(const std::string& command, const std::string& root = {});
+/// The distribution's own debuginfod server; elfutils' where none is known.
+std::string debuginfod_server(const std::string& root = {});
+/// In one line, what brings the symbols of these objects to this machine.
+std::string debug_symbols_advice(const std::vector<std::string>& paths,
+                                 const std::string& root = {});
 
 }  // namespace sonde

@@ -48,5 +48,25 @@ TEST_F(DebugPackage, IsLeftToRpmWhereThatIsUsed) {
   EXPECT_EQ(command_for({"/usr/bin/prog"}), "dnf debuginfo-install $(rpm -qf /usr/bin/prog)");
 }
 
+TEST_F(DebugPackage, AdviceIsWhatThisSystemHas) {
+  put("/var/lib/dpkg/info/g++-12.list", "/usr/lib/gcc/12/cc1plus\n");
+  put("/var/lib/dpkg/info/libc6:amd64.list", "/lib/x86_64-linux-gnu/libc.so.6\n");
+  EXPECT_EQ(debug_symbols_advice({"/usr/lib/gcc/12/cc1plus"}, root_),
+            "apt install g++-12-dbgsym, or --debuginfod=https://debuginfod.elfutils.org");
+  put("/etc/os-release", "NAME=\"Debian\"\nVERSION_CODENAME=bookworm\nID=debian\n");
+  put("/etc/apt/sources.list.d/debian.sources",
+      "# URIs: http://deb.debian.org/debian-debug\nURIs: http://deb.debian.org/debian\n");
+  EXPECT_EQ(debug_symbols_advice({"/usr/lib/gcc/12/cc1plus"}, root_),
+            "apt install g++-12-dbgsym from deb http://deb.debian.org/debian-debug bookworm-debug "
+            "main, or --debuginfod=https://debuginfod.debian.net");
+  EXPECT_EQ(debug_symbols_advice({"/usr/lib/x86_64-linux-gnu/libc.so.6"}, root_),
+            "apt install libc6-dbg, or --debuginfod=https://debuginfod.debian.net");
+  put("/etc/apt/sources.list", "deb http://mirror/debian-debug bookworm-debug main\n");
+  EXPECT_EQ(debug_symbols_advice({"/usr/lib/gcc/12/cc1plus"}, root_),
+            "apt install g++-12-dbgsym, or --debuginfod=https://debuginfod.debian.net");
+  EXPECT_EQ(debug_symbols_advice({"/srv/stripped"}, root_),
+            "--debuginfod=https://debuginfod.debian.net");
+}
+
 }  // namespace
 }  // namespace sonde

@@ -66,7 +66,8 @@ DsoSymbols DsoSymbolLoader::load(const Dso& dso, std::string_view name_part) con
     case DsoKind::kModule:
       return load_from_kernel(dso);
     case DsoKind::kBpf:
-      return load_bpf(dso);
+    case DsoKind::kMarker:
+      return load_whole(dso);
     case DsoKind::kVsyscall:
     case DsoKind::kNoSymbols:
     case DsoKind::kJitDump:  // JitObjects have them
@@ -82,6 +83,7 @@ void DsoSymbolLoader::take_symbols(FoundObject& found, std::string_view name_par
   loaded.segments = found.segments();
   loaded.source = found.symbols_path;
   loaded.origin = symtab_origin(found.source);
+  loaded.is_stripped = !found.symbols;
   loaded.own = found.load_symbols(
       {.frame_functions = options_.frame_functions.value_or(false), .name_part = name_part});
 }
@@ -142,7 +144,7 @@ DsoSymbols DsoSymbolLoader::load_from_kernel(const Dso& dso) const {
   return loaded;
 }
 
-DsoSymbols DsoSymbolLoader::load_bpf(const Dso& dso) const {
+DsoSymbols DsoSymbolLoader::load_whole(const Dso& dso) const {
   DsoSymbols loaded;
   SymbolTableBuilder builder;
   const char* name = builder.keep(std::string(dso.path)).c_str();
@@ -154,7 +156,7 @@ DsoSymbols DsoSymbolLoader::load_bpf(const Dso& dso) const {
   for (const Dso::Program& program : programs)
     builder.add({.start = program.start.value, .end = program.end.value, .name_chars = name});
   loaded.own = std::move(builder).build();
-  loaded.source = "BPF program";
+  loaded.source = dso.kind == DsoKind::kBpf ? "BPF program" : "a mark in call chains";
   loaded.origin = 'B';
   return loaded;
 }
@@ -195,7 +197,7 @@ DsoSymbols DsoSymbolLoader::load_guest(const Dso& dso, std::string_view name_par
     case DsoKind::kVdso:
       return load_guest_file(dso, name_part);
     case DsoKind::kBpf:
-      return load_bpf(dso);
+      return load_whole(dso);
     case DsoKind::kKernel:
     case DsoKind::kModule:
       break;

@@ -38,6 +38,8 @@ struct SymbolOptions {
   /// Whether functions that have no symbol get a name from their object and address, where call
   /// frame information tells of them. Not set: the command decides; if it does not, they don't.
   std::optional<bool> frame_functions;
+  /// Whether objects are counted as lacking symbols where that gives functions no name at all.
+  bool tell_of_nameless = false;
   const Bundle* bundle = nullptr;  // objects bundled with the recording
 };
 
@@ -57,6 +59,7 @@ struct DsoSymbols {
   char origin = '!';                   // perf's letter
   bool is_replaced = false;            // another build is now at the object's path
   bool is_missing = false;             // nothing here is known to be this object
+  bool is_stripped = false;            // it is here, without the symbols of its own functions
 
   /// The address of this place in `table` and DWARF.
   [[nodiscard]] std::optional<uint64_t> to_table(uint64_t address) const;
@@ -95,7 +98,7 @@ class DsoSymbolLoader {
   [[nodiscard]] DsoSymbols load_file(const Dso& dso, std::string_view name_part) const;
   [[nodiscard]] DsoSymbols load_jit(const Dso& dso) const;
   [[nodiscard]] DsoSymbols load_from_kernel(const Dso& dso) const;
-  [[nodiscard]] DsoSymbols load_bpf(const Dso& dso) const;
+  [[nodiscard]] DsoSymbols load_whole(const Dso& dso) const;
   [[nodiscard]] DsoSymbols load_guest(const Dso& dso, std::string_view name_part) const;
   [[nodiscard]] DsoSymbols load_guest_file(const Dso& dso, std::string_view name_part) const;
   [[nodiscard]] FoundObject find_in_guest(const Dso& dso) const;

@@ -10,8 +10,8 @@
 
 #include <tsl/robin_map.h>
 
+#include "base/hashing/number_hash.h"
 #include "base/ids.h"
-#include "base/number_hash.h"
 
 namespace sonde {
 

@@ -36,13 +36,17 @@ bool is_this_host(const RecordedHost& host) {
 }
 
 bool is_this_boot(const RecordedHost& host, const Machine& machine, const std::string& proc) {
-  if (!is_this_host(host)) return false;
+  bool says_nothing = host.name.empty() && host.release.empty();
+  if (!says_nothing && !is_this_host(host)) return false;
   DsoId id = machine.dsos().find("[kernel.kallsyms]");
-  if (!id.valid()) return true;
+  if (!id.valid()) return !says_nothing;
   const Dso& kernel = machine.dsos()[id];
-  if (kernel.reference_symbol.empty() || kernel.reference_address.value == 0) return true;
+  if (kernel.reference_symbol.empty() || kernel.reference_address.value == 0) return !says_nothing;
   auto here = early_address_of(kernel.reference_symbol, proc + "/kallsyms");
-  return !here || *here == kernel.reference_address.value;
+  // Where the kernel doesn't choose, many machines have it at one address (Documentation/arch/x86).
+  constexpr uint64_t kLinkedAt = 0xffffffff81000000;
+  if (says_nothing && here == kLinkedAt) return false;
+  return here ? *here == kernel.reference_address.value : !says_nothing;
 }
 
 }  // namespace sonde

@@ -26,7 +26,9 @@ struct RecordedHost {
 [[nodiscard]] bool is_this_host(const RecordedHost& host);
 /// Whether the recording was made during this boot: the host agrees, and so does the address of the
 /// kernel's start, which most kernels choose anew at each boot. Where one of the two addresses is
-/// unknown (kernel.kptr_restrict), the host decides. `proc` is where procfs is mounted.
+/// unknown (kernel.kptr_restrict), the host decides. A recording that does not name its host (an
+/// old pipe's, or that of a recorder that was killed) is known by the address alone. `proc` is
+/// where procfs is mounted.
 [[nodiscard]] bool is_this_boot(const RecordedHost& host, const Machine& machine,
                                 const std::string& proc = "/proc");
 

@@ -76,6 +76,22 @@ TEST_F(PathTrustTest, AnotherBootHasItsKernelElsewhere) {
   EXPECT_FALSE(is_ours(here()));
 }
 
+TEST_F(PathTrustTest, WithoutAHostTheAddressDecides) {
+  kernel_runs_at("ffffffff9a000000");
+  EXPECT_FALSE(is_ours({}));
+  kernel_was_recorded_at(0xffffffff9a000000);
+  EXPECT_TRUE(is_ours({}));
+  kernel_runs_at("ffffffff9b000000");
+  EXPECT_FALSE(is_ours({}));
+}
+
+TEST_F(PathTrustTest, TheAddressThatKernelsAreLinkedAtIsNobodysOwn) {
+  kernel_runs_at("ffffffff81000000");
+  kernel_was_recorded_at(0xffffffff81000000);
+  EXPECT_FALSE(is_ours({}));
+  EXPECT_TRUE(is_ours(here()));
+}
+
 TEST_F(PathTrustTest, WithoutAnAddressTheHostDecides) {
   kernel_was_recorded_at(0xffffffff9a000000);
   EXPECT_TRUE(is_ours(here()));  // no list of symbols

@@ -250,15 +250,16 @@ void Symbolizer::State::report_nameless() const {
   size_t count = 0;
   for (const LoadedDso& one : loaded) {
     if (!one.lacks_names.load(std::memory_order_relaxed)) continue;
-    if (machine.dsos()[one.dso].is_guest) continue;  // what this machine could install is not its
+    const Dso& dso = machine.dsos()[one.dso];
+    // Nothing that could be installed here has the symbols of a guest, or of the vdso.
+    if (dso.is_guest || dso.kind == DsoKind::kVdso) continue;
     paths.push_back(machine.dsos()[one.dso].path);
     if (++count <= kMaxNamed) named.push_back(machine.dsos()[one.dso].short_name);
   }
   if (count == 0) return;
   if (count > kMaxNamed) named.emplace_back("…");
   std::string example = join(named, ", ");
-  if (std::string command = debug_install_command(paths); !command.empty())
-    example += "; their names: " + command;
+  example += "; their names: " + debug_symbols_advice(paths);
   losses.add(LossKind::k_nameless_functions, count, example);
 }
 
@@ -297,6 +298,8 @@ SymbolId Symbolizer::find(DsoId dso, uint64_t address) const {
     const Symbol* symbol = table.find(*table_address);
     if (symbol != nullptr) return SymbolId(loaded->first_id + table.index_of(*symbol));
     if (loaded->rest != nullptr) return state_->find_in_rest(*loaded->rest, *table_address);
+    if (loaded->symbols.is_stripped && state_->options.tell_of_nameless)
+      loaded->lacks_names.store(true, std::memory_order_relaxed);
   }
   return {};
 }

@@ -44,9 +44,10 @@ SessionOptions LiveProfile::session_options() const {
   SessionOptions how;
   how.symbols = o_.report.symbol_sources;
   how.want_chains = o_.record.sampling.call_graph != CallGraphMode::kNone ||
-                    (o_.report.sort && o_.report.sort->find("parent") != std::string::npos);
+                    need_chains(o_.report.sort.value_or(""));
   how.max_stack = o_.report.max_stack;
   how.stitch_calls = o_.report.stitch_lbr;
+  how.check_chains = env_.tool != "perf";
   return how;
 }
 

@@ -9,8 +9,8 @@
 // calls the functions that a trace saw run (analysis/timelines/call_timeline.h).
 //
 // The slices of a thread are in time order. Where nothing is known about a thread (before its first
-// event, after its end), it has no slice. A CPU has a slice for each run of a thread on it; gaps
-// between them are idle time, from the CPU's first event to its last.
+// event, after its end, where events are missing), it has no slice. A CPU has a slice for each run
+// of a thread on it; between them it was idle, unless it is one of the spans in `unknown`.
 #pragma once
 
 #include <cstdint>
@@ -73,14 +73,23 @@ struct TimelineFunction {
   bool is_kernel = false;
 };
 
+/// What a thread and its process were called from a time on.
+struct TimelineName {
+  uint64_t from_ns = 0;
+  std::string name;
+  std::string process_name;
+};
+
 struct TimelineThread {
   uint32_t pid = 0;  // of the process; 0 if not known
   uint32_t tid = 0;
   std::string name;
-  std::string process_name;  // empty if not known
+  std::vector<TimelineName> names;  // by time, if it had several and that is known: `name` has all
+  std::string process_name;         // empty if not known
   uint64_t state_ns[kTaskStates] = {};
-  uint64_t runs = 0;     // how often it was scheduled in
-  bool is_shown = true;  // false: excluded by the user; it may still be a waker
+  uint64_t runs = 0;      // how often it was scheduled in
+  uint64_t ended_ns = 0;  // when it exited; 0: not seen
+  bool is_shown = true;   // false: excluded by the user; it may still be a waker
   bool is_marked = false;
   std::vector<TimelineSlice> slices;
   uint64_t io_bytes = 0;
@@ -110,10 +119,18 @@ struct TimelineFrequency {
 struct TimelineCpu {
   uint32_t cpu = 0;
   uint64_t busy_ns = 0;
-  uint64_t watched_ns = 0;  // from its first event to its last
+  uint64_t watched_ns = 0;  // from its first event to its last, without what is unknown
   std::vector<TimelineRun> runs;
   std::vector<TimelineIdle> idles;             // if the recording has power:cpu_idle
   std::vector<TimelineFrequency> frequencies;  // and power:cpu_frequency
+};
+
+/// A time of which it is not known what a CPU did, because events are missing.
+struct TimelineUnknown {
+  uint64_t start_ns = 0;
+  uint64_t end_ns = 0;
+  uint32_t cpu = 0;
+  bool is_loss = false;  // the kernel said that it dropped events there
 };
 
 /// What threads have.
@@ -123,9 +140,11 @@ struct Timeline {
   TimelineSubject subject = TimelineSubject::kStates;
   uint64_t start_ns = 0;  // of the first event; clock of the recording
   uint64_t end_ns = 0;
-  std::vector<TimelineThread> threads;  // longest-running first
-  std::vector<TimelineCpu> cpus;        // by number
-  std::vector<std::string> stacks;      // "outermost;…;innermost"
+  std::vector<TimelineThread> threads;   // longest-running first
+  std::vector<TimelineCpu> cpus;         // by number
+  std::vector<TimelineUnknown> unknown;  // by start
+  std::string partial;  // why no waits are known: "only CPU 0 of 4 was recorded"; empty: they are
+  std::vector<std::string> stacks;  // "outermost;…;innermost"
   std::vector<TimelineFunction> functions;
 };
 

@@ -50,17 +50,15 @@ def refuses(*flags):
 class ContainersTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.builds = Path(tempfile.mkdtemp())
+        builds = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(builds.cleanup)
+        cls.builds = Path(builds.name)
         source = cls.builds / "program.c"
         source.write_text(PROGRAM)
         for name, options in (("inside", []), ("outside", []), ("bare_inside", ["-Wl,--build-id=none"]),
                               ("bare_outside", ["-Wl,--build-id=none"])):
             function = f"-DFUNCTION={name.removeprefix('bare_')}_work"
             subprocess.run(["gcc", "-O1", "-g", "-static", function, *options, "-o", cls.builds / name, source], check=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.builds)
 
     def setUp(self):
         self.top = Path(tempfile.mkdtemp())
@@ -132,6 +130,43 @@ class ContainersTest(unittest.TestCase):
         while Path(f"/proc/{program}").exists():
             time.sleep(0.01)
         self.assertNotIn("inside_work", self.report())
+
+    def test_a_recorder_in_a_container(self):
+        """It sees tasks outside, but all under the number 0. They are named after none of them."""
+        namespaces = ("-p", "-f", "--mount-proc")
+        if refuses(*namespaces):
+            self.skipTest("this machine refuses new pid namespaces")
+        for name in ("spinner", "stranger"):
+            shutil.copy(self.builds / "outside", self.top / name)
+        spinner = self.start(str(self.top / "spinner"), "on")
+        for name in ("begin", "end"):
+            os.mkfifo(self.top / name)
+        recorder = self.start("unshare", *namespaces, SONDE, "record", "-a", "-q", "-N", *FREQUENCY, "-o", "inside.data", "--",
+                              "sh", "-c", f"echo ready; echo > {self.top}/begin; cat {self.top}/end")
+        (self.top / "begin").read_text()
+        subprocess.run([str(self.top / "stranger")], env=dict(os.environ, TENTHS="0"), check=True)
+
+        def used_ms():
+            fields = Path(f"/proc/{spinner.pid}/stat").read_text().rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) * 1000 // os.sysconf("SC_CLK_TCK")
+        enough = used_ms() + 100
+        while used_ms() < enough:
+            time.sleep(0.01)
+        (self.top / "end").write_text("now\n")
+        recorder.stdout.read()
+        self.assertEqual(recorder.wait(), 0)
+        tasks = [line.split() for line in self.sonde("script", "-F", "comm,tid", "-i", "inside.data").splitlines()]
+        outside = [name for *name, tid in tasks if tid == "0"]
+        self.assertGreater(len(outside), 20, "samples of the spinner")
+        self.assertEqual({" ".join(name) for name in outside}, {"[outside this PID namespace]"})
+        for command in (["report", "--stdio", "-s", "comm,pid"], ["script", "-F", "comm,tid,pid"], ["fold"],
+                        ["export", "--to", "chrome"], ["export", "--to", "speedscope"]):
+            text = self.sonde(*command, "-i", "inside.data")
+            self.assertRegex(text, "outside[ _]this[ _]PID[ _]namespace", command)
+            for name in ("spinner", "stranger", "swapper"):
+                self.assertNotIn(name, text, command)
+        self.assertIn("of tasks outside of the PID namespace", self.errors)
+        self.stop(spinner)
 
     def test_a_container_that_is_gone(self):
         process = self.start(*self.container(f"exec {self.top}/mnt/app on"))

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import debug_registers
 from probe_events import USDT_NOTE
+from tracefs import TRACEFS
 
 SONDE = os.environ["SONDE"]
-TRACEFS = next(Path(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines() if line.split()[2] == "tracefs")
 
 # `guarded` has a semaphore: it is reached only while somebody listens.
 USDT_PROGRAM = USDT_NOTE + r"""

@@ -11,9 +11,9 @@ import unittest
 from pathlib import Path
 
 from own_directory import OwnDirectoryTest
+from tracefs import TRACEFS
 
 SONDE = os.environ["SONDE"]
-TRACEFS = next(Path(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines() if line.split()[2] == "tracefs")
 PROGRAM = r"""
 #include <time.h>
 __attribute__((noinline)) void begin(int i) { __asm__ volatile("" ::"r"(i)); }

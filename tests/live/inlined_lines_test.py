@@ -54,6 +54,7 @@ class InlinedLines(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         if SYMBOLIZER is None:
+            print("llvm-symbolizer is not installed")
             sys.exit(77)
         cls.directory = tempfile.TemporaryDirectory()
         path = Path(cls.directory.name)

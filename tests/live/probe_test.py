@@ -3,6 +3,7 @@
 nothing is left of those that belong to a run. Needs root."""
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,9 +13,9 @@ from pathlib import Path
 
 from own_directory import OwnDirectoryTest
 from probe_events import remove_probes
+from tracefs import TRACEFS
 
 SONDE = os.environ["SONDE"]
-TRACEFS = next(Path(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines() if line.split()[2] == "tracefs")
 # No other run of this test has these names.
 APP = f"liveapp{os.getpid()}"
 GROUP = f"livetest{os.getpid()}"
@@ -54,6 +55,20 @@ int main(int count, char** words) {
   deep(count > 2 ? atoi(words[2]) : 5);
   fflush(stdout);
   if (count > 3) pause();
+  return 0;
+}
+"""
+
+
+RETURNING = r"""
+struct pair { long a, b; };
+__attribute__((noinline)) double real(int n) { asm volatile(""); return n / 2.0; }
+__attribute__((noinline)) struct pair both(int n) { asm volatile(""); return (struct pair){n, n + 1}; }
+__attribute__((noinline)) const char* text(int n) { asm volatile(""); return n % 2 ? "odd" : "even"; }
+__attribute__((noinline)) long negative(int n) { asm volatile(""); return -n; }
+int main(void) {
+  volatile long sum = 0;
+  for (int i = 1; i <= 2; ++i) sum += (long)real(i) + both(i).b + *text(i) + negative(i);
   return 0;
 }
 """
@@ -218,6 +233,38 @@ class ProbeTest(OwnDirectoryTest):
             self.assertIn(text, done.stderr)
         if not (TRACEFS / "kprobe_events").exists():
             self.assertIn("CONFIG_KPROBE_EVENTS", self.probe("do_exit", status=255).stderr)
+
+    def test_returned_values_are_of_the_type_that_is_returned(self):
+        """A double is in another register, a struct in several, or in memory."""
+        (self.path / "ret.c").write_text(RETURNING)
+        subprocess.run(["gcc", "-g", "-O1", "-o", "returning", "ret.c"], cwd=self.path, check=True)
+        returning = str(self.path / "returning")
+        for function, type_name in ("real", "double"), ("both", "struct pair"):
+            refused = self.probe("-x", returning, f"{GROUP}:{function}={function}%return $retval", status=255).stderr
+            self.assertIn(f"{function} returns {type_name}", refused)
+            self.assertEqual(refused.count("\n"), 1)
+            self.probe("-x", returning, f"{GROUP}:{function}={function}%return $retval:x64")
+        self.probe("-x", returning, f"{GROUP}:text=text%return +0($retval):string")
+        self.probe("-x", returning, f"{GROUP}:negative=negative%return value=$retval:s64")
+        self.sonde("record", "-o", "perf.data", "-e", f"{GROUP}:negative__return", "--", returning)
+        self.assertEqual([row[1].strip() for row in self.fields()], ["value=-1", "value=-2"])
+        self.sonde("histogram", "-x", returning, "real%return", "$retval", "--", returning, status=255)
+
+    def test_programs_that_check_their_return_addresses(self):
+        """Go's runtime ends a program in which a return probe is hit."""
+        subprocess.run(["objcopy", "--add-section", ".note.go.buildid=app.c", self.app, "gopher"], cwd=self.path, check=True)
+        refused = self.probe("-x", str(self.path / "gopher"), "measure%return", status=255).stderr
+        self.assertIn("is a Go program, which a return probe would end", refused)
+        self.probe("-x", str(self.path / "gopher"), f"{GROUP}:here=measure")
+
+    def test_probes_of_one_file_are_removed(self):
+        shutil.copy(self.app, self.path / "second")
+        for program in self.app, str(self.path / "second"):
+            self.probe("-x", program, f"{GROUP}:{Path(program).name.replace('-', '_')}=measure")
+        self.probe("-x", str(self.path / "second"), "-d", f"{GROUP}:*")
+        left = [line for line in probes() if GROUP in line]
+        self.assertEqual(len(left), 1, left)
+        self.assertIn(self.app, left[0])
 
     def test_without_privileges_it_says_what_is_needed(self):
         done = subprocess.run([SONDE, "probe", "-x", "/bin/true", "0x2000"], text=True, capture_output=True, check=False,

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from own_directory import OwnDirectoryTest
 from probe_events import USDT_NOTE, remove_probes
+from tracefs import TRACEFS
 
 SONDE = os.environ["SONDE"]
-TRACEFS = next(Path(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines() if line.split()[2] == "tracefs")
 # No other run of this test has this name.
 GROUP = f"liveusdt{os.getpid()}"
 # `guarded` is reached only while its semaphore is raised.

@@ -190,7 +190,7 @@ class PropellerTest(OwnDirectoryTest):
         self.assertEqual(missing.stdout, "")
         (self.path / "mine").write_text("mine")
         kept = self.sonde("data", "convert", "--to-propeller", "mine", "--dso", "app", status=255)
-        self.assertIn("mine exists. Use --force to overwrite it.", kept.stderr)
+        self.assertIn("mine exists: --force overwrites it", kept.stderr)
         self.assertEqual((self.path / "mine").read_text(), "mine")
         for options, problem in ((("--to-autofdo", "a", "--symorder", "b"), "--symorder belongs to --to-propeller"),
                                  (("--to-propeller", "a", "--symorder", "a"), "write to two files")):

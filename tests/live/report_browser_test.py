@@ -47,7 +47,7 @@ class ReportBrowserTest(tmux.TmuxTest):
         subprocess.run(["cc", "-O1", "-g", "-fno-omit-frame-pointer", "-o", program, program.with_suffix(".c"), "-lm", "-lpthread"],
                        check=True)
         for name, events in (("perf.data", ["-e", "cpu-clock"]), ("two.data", ["-e", "cpu-clock", "-e", "task-clock"])):
-            subprocess.run([SONDE, "record", "-g", "--sample-cpu", "-F", "999", *events, "-o", cls.home / name, program], check=True,
+            subprocess.run([SONDE, "record", "--call-graph", "fp", "--sample-cpu", "-F", "999", *events, "-o", cls.home / name, program], check=True,
                            capture_output=True)
 
     def browser(self, *options, size=(80, 24), **how):

@@ -319,4 +319,7 @@ if __name__ == "__main__":
     if os.geteuid() != 0:
         print("BPF programs on events need root")
         sys.exit(77)
+    if not os.path.exists(RUBY):
+        print(f"{RUBY} is not installed: its stacks are the ones that are known")
+        sys.exit(77)
     unittest.main(argv=sys.argv[:1])

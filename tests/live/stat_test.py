@@ -327,7 +327,7 @@ wait $second
         self.stat("-e", "cs", "--", "sh", "-c", "exit 7", status=7)
         self.stat("-e", "cs", "--", "sh", "-c", "kill -TERM $$", status=-signal.SIGTERM)
         self.assertEqual(self.stat("-e", "cs", "--", "/nonexistent", status=255),
-                         "Workload failed: No such file or directory\n")
+                         "cannot run '/nonexistent': No such file or directory\n")
 
     def test_interrupted_it_shows_what_it_has(self):
         run = self.start("-e", "task-clock", "--", "sleep", "60")
@@ -466,6 +466,19 @@ wait $second
         self.assertEqual({count["event"] for count in document["counts"]}, {"instructions", "cycles", "task-clock"})
         self.assertIn("Cannot find metric or group `no'", self.stat("-M", "no", "--", "true", status=129))
 
+    def test_metrics_by_name_are_shown_alone_too(self):
+        for metric in ("cpus_utilized", "cs_per_second", "migrations_per_second", "page_faults_per_second"):
+            document = self.document("-M", metric, "--", "true")
+            self.assertEqual([one["name"] for count in document["counts"] for one in count["metrics"]], [metric])
+            alone = json.loads(self.stat("-M", metric, "--metric-only", "-j", "--", "true"))
+            self.assertEqual(len(alone), 1, metric)
+            self.assertGreaterEqual(float(next(iter(alone.values()))), 0, metric)
+        titles, values = self.stat("-M", "software", "--metric-only", "-x,", "--", "true").splitlines()
+        self.assertEqual(titles, "CPUs utilized,context-switches/sec,cpu-migrations/sec,page-faults/sec,")
+        self.assertRegex(values, r"^([\d.]+,){4}$")
+        self.assertRegex(self.stat("-M", "page_faults_per_second", "--metric-only", "--", "true"),
+                         r" page-faults/sec \n +[\d.]+ \n")
+
     def test_a_recording_tells_the_same(self):
         text = self.stat("record", "-o", "counts.data", "-e", "page-faults,task-clock", "--", "true")
         shown = self.stat("report", "-i", "counts.data")
@@ -475,6 +488,27 @@ wait $second
         piped = subprocess.run(f"{SONDE} stat record -e page-faults true 2>/dev/null | {SONDE} stat report -i -",
                                shell=True, cwd=self.path, text=True, stderr=subprocess.PIPE, check=True)
         self.assertRegex(piped.stderr, r"\d+ +page-faults")
+
+    def test_a_recording_has_the_tools_own_times(self):
+        names = "duration_time,user_time,system_time,page-faults"
+
+        def numbers(text):
+            return re.findall(rf"(?m)^ +(\d+|<not counted>) +(?:ns )? *({names.replace(',', '|')})\b", text)
+        for target in ([], ["-a"], ["-C", "0"]):
+            text = self.stat("record", "-o", "own.data", *target, "-e", names, "--", *BUSY)
+            shown = self.stat("report", "-i", "own.data")
+            self.assertNotIn("skipped", shown)
+            self.assertEqual([name for _, name in numbers(shown)], names.split(","), shown)
+            self.assertEqual(numbers(shown), numbers(text))
+            self.assertGreater(int(numbers(shown)[0][0]), 0)
+        lines = subprocess.run([SONDE, "script", "-i", "own.data"], cwd=self.path, text=True, capture_output=True,
+                               check=True).stdout
+        self.assertRegex(lines, r"(?m)^  0 +-1 +[1-9]\d* +\d+ +\d+ +\d+ duration_time$")
+
+    def test_what_the_tools_own_time_leads_is_counted(self):
+        document = self.document("-e", "{duration_time,page-faults}", "--", *BUSY)
+        self.assertEqual([count["status"] for count in document["counts"]], ["counted"] * 2)
+        self.assertGreater(document["counts"][1]["value"], 0)
 
     def test_damaged_recordings_are_an_error_or_a_loss(self):
         self.stat("record", "-o", "counts.data", "-a", "-I", "10", "-e", "cs,cpu-clock", "--", "sleep", "0.1")

@@ -123,7 +123,7 @@ class StepTest(OwnDirectoryTest):
         done = self.record("--", self.program, "generated", status=255)
         self.assertRegex(done.stderr, r"^sonde_step//: code at 0x[0-9a-f]+ was generated at run time, .* -e cpu-clock\n$")
         self.same(threads=1)  # up to there
-        self.assertIn("Failed to collect 'sonde_step//'", self.record("--", "/nonexistent/program", status=255).stderr)
+        self.assertIn("cannot run '/nonexistent/program': No such file or directory", self.record("--", "/nonexistent/program", status=255).stderr)
         for words, reason in ((["-a"], "only a command"), (["-e", "cpu-clock"], "no other event"), (["-g"], "leave out -g"), (["-F", "99"], "leave out -F"),
                               (["-m", "8"], "no ring buffer"), (["-D", "5"], "use --filter"), (["--jit", "auto"], "leave out --jit"),
                               (["-z"], "one file"), (["--filter", "filter nowhere"], "has no function nowhere"),

@@ -103,7 +103,7 @@ class TopBrowserTest(tmux.TmuxTest):
         terminal.press("x")
         terminal.wait_for("^ callers$|^ callees$")
         terminal.press("e")
-        terminal.wait_for(r"\] the_hot_function\n(?:.*the_hot_function\n)? +[-+]? *main$")
+        terminal.wait_for(r"\] the_hot_function\n(?:.*the_hot_function\n)? +[-+]? *work\n +[-+]? *main$")
         terminal.press("c")
         terminal.wait_gone("^-")
         self.quit(terminal)

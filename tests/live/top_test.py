@@ -334,7 +334,7 @@ class TopTest(unittest.TestCase):
                                (["--switch-on", "nosuch", "-e", "cpu-clock"], "switch-on event not found (nosuch)"),
                                (["-d", "0"], "shortest delay"),
                                (["-j", "any,u", "-e", "cpu-clock"], "doesn't support branch stack sampling"),
-                               (["-e", "cpu-clock", "-G", "/", "-p", "1"], "only available in system-wide mode"),
+                               (["-e", "cpu-clock", "-G", "/", "-p", "1"], "-G counts what a cgroup does on CPUs"),
                                (["-s", "nonsense"], "Unknown --sort key")):
             done = subprocess.run([SONDE, "top", "--stdio", *options], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                   timeout=LONGEST)

@@ -113,7 +113,9 @@ def places_in_force(lines, other):
 class Annotate(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.directory = Path(tempfile.mkdtemp())
+        directory = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(directory.cleanup)
+        cls.directory = Path(directory.name)
         cls.environment = dict(os.environ, HOME=str(cls.directory), LC_ALL="C")
         (cls.directory / "work.cc").write_text(PROGRAM)
         subprocess.run(["g++", "-g", "-O2", "-no-pie", "-o", "work", "work.cc"], cwd=cls.directory, check=True)
@@ -124,10 +126,6 @@ class Annotate(unittest.TestCase):
             raise SystemExit(77)
         run("perf", "record", "-q", "-N", "-F", "4000", "-e", "{cpu-clock:u,task-clock:u}", "-o", "group.data", "./work",
             cwd=cls.directory, env=cls.environment)
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.directory)
 
     def both(self, *arguments, style="--stdio"):
         answers = []

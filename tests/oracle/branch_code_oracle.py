@@ -146,5 +146,6 @@ class BranchCodeTest(unittest.TestCase):
 
 if __name__ == "__main__":
     if not shutil.which("objdump") or not shutil.which("cc"):
+        print("objdump or cc is not installed")
         sys.exit(77)
     unittest.main(argv=sys.argv[:1])

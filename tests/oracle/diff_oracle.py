@@ -47,7 +47,7 @@ failures = []
 
 
 def diff(tool, arguments):
-    plain = ["--no-frame-functions"] if tool == SONDE else []
+    plain = ["--no-frame-functions", "--by-name"] if tool == SONDE else []
     done = subprocess.run([tool, "diff", *plain, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     lines = [line.rstrip() for line in done.stdout.splitlines()]
     if arguments[:1] == ["-s"] and arguments[1].endswith("symbol"):

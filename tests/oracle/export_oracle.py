@@ -50,7 +50,7 @@ class Totals:
 def report_rows(*arguments):
     """(event, columns) of each row."""
     event = None
-    for line in sonde("report", "--stdio", "--frame-functions", "-g", "none", "-t", "|", *arguments).decode().splitlines():
+    for line in sonde("report", "--stdio", "--frame-functions", "--no-inline", "-g", "none", "-t", "|", *arguments).decode().splitlines():
         found = re.match(r"# Samples: .* of event '(.*)'", line)
         if found:
             event = found[1]
@@ -297,7 +297,7 @@ class Exports(unittest.TestCase):
 
     def export(self, kind, *options):
         path = Path(f"out.{kind}").resolve()
-        sonde("export", "--to", kind, "-i", str(self.data), "-o", str(path), *options)
+        sonde("export", "--no-inline", "--to", kind, "-i", str(self.data), "-o", str(path), *options)
         return path
 
     def compare(self, totals, events=("cpu-clock", "page-faults")):

@@ -67,7 +67,7 @@ def main():
                     # The text of tracepoints has no periods.
                     if ":" in event and event.startswith("sched:"):
                         options = [*options, "--samples"]
-                    direct = run(SONDE, "fold", "--no-frame-functions", *options, "-e", event, data)
+                    direct = run(SONDE, "fold", "--no-frame-functions", "--no-check-chains", *options, "-e", event, data)
                     if not direct:  # an event without samples
                         continue
                     has_chains = "-g" in RECORDINGS[name]

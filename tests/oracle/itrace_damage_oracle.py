@@ -123,6 +123,7 @@ def shown(tool, options, data):
 
 def main():
     if not shutil.which("perf"):
+        print("perf is not installed")
         sys.exit(77)
     results = []
     with tempfile.TemporaryDirectory() as folder:

@@ -328,6 +328,7 @@ def compare_interrupts(name):
 
 def main():
     if not shutil.which("perf"):
+        print("perf is not installed")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         os.chmod(name, 0o755)

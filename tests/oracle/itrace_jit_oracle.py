@@ -95,6 +95,7 @@ def lines_of(tool, data, *options):
 
 def main():
     if not shutil.which("perf"):
+        print("perf is not installed")
         sys.exit(77)
     results = []
     with tempfile.TemporaryDirectory() as name:

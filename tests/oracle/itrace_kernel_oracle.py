@@ -148,6 +148,7 @@ def without_kcore(data, vmlinux):
 
 def main():
     if not shutil.which("perf"):
+        print("perf is not installed")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         os.chmod(name, 0o755)

@@ -47,6 +47,7 @@ def compare(options, data, keeps=lambda line: not is_power(line), text=str):
 
 def main():
     if not shutil.which("perf"):
+        print("perf is not installed")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)

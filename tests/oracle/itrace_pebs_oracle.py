@@ -134,6 +134,7 @@ def reported(options, data):
 
 def main():
     if not shutil.which("perf"):
+        print("perf is not installed")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         os.chmod(name, 0o755)

@@ -62,6 +62,7 @@ def inject(tool, folder):
 
 def main():
     if not shutil.which("perf"):
+        print("perf is not installed")
         sys.exit(77)
     results = []
 

@@ -59,6 +59,8 @@ annotate --stdio -i {prog} one | --tui
 script -i {prog} -F ip,sym,srcline | --addr2line /usr/bin/addr2line
 script -i {prog} | --merge-callchains
 list sw | --debug
+buildid-list -i {prog} | -v
+kallsyms _text | -v
 """
 # The same samples, before the same tables.
 DUMPED = """
@@ -80,7 +82,7 @@ COUNTED = """
 --metric-no-group --metric-no-merge -e cs
 """
 
-# Refused for the same reason.
+# Refused by both, each in its own words.
 REFUSED = """
 --cputype core -e cs
 --smi-cost
@@ -176,7 +178,8 @@ def main():
     both.lines("stat --td-level: the counts", theirs, ours._replace(lines=ours.lines[1:]), status=0)
     both.expect("no effect without --topdown" in ours.lines[0], f"stat --td-level: {ours.lines[0]}")
     for line in REFUSED.strip().splitlines():
-        both.lines(f"stat {line}", first_line(PERF, line.split()), first_line(SONDE, line.split()))
+        theirs, ours = (first_line(tool, line.split()) for tool in (PERF, SONDE))
+        both.expect((theirs.status, ours.status) == (0, 0) and ours.lines, f"stat {line}: perf {theirs}, sonde {ours}")
     # Where other tools stop tracing calls meanwhile, Linux 6.18 counts too few syscalls:sys_enter_write, under perf stat, too.
     with kernel_turn.taken():
         for line in TRACED.strip().splitlines():

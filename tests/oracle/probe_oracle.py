@@ -10,10 +10,10 @@ from pathlib import Path
 
 import kernel_turn
 import side_by_side
+from tracefs import TRACEFS
 
 SONDE = os.environ["SONDE"]
 PERF = side_by_side.needed_perf()
-TRACEFS = next(Path(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines() if line.split()[2] == "tracefs")
 GROUP = f"oracle{os.getpid()}"  # no other run has it
 NAMES = {PERF: "perf", SONDE: "sonde"}  # in those of probes, where a file's name may have what those must not
 PROGRAM = r"""
@@ -112,7 +112,9 @@ def what_is_said(app, home):
     for words in (["po_leaf"], ["po_leaf x=%di:u32 %si"], [GROUP + "_said:my=po_leaf%return $retval"],
                   ["-a", GROUP + "_said:a=po_leaf", "-a", GROUP + "_said:b=po_mid"]):
         theirs, ours = (ask(tool, "-n", "-x", app, *words, home=home) for tool in (PERF, SONDE))
-        both.lines(f"-n {words}", side_by_side.Said(sorted(theirs.stderr.splitlines())),
+        in_our_words = theirs.stderr.replace("You can now use it in all perf tools, such as:",
+                                             "Commands take it now like any other event:")
+        both.lines(f"-n {words}", side_by_side.Said(sorted(in_our_words.splitlines())),
                    side_by_side.Said(sorted(ours.stderr.replace("sonde", "perf").splitlines())), least=4)
 
 

@@ -113,14 +113,22 @@ COMMANDS = """
 """.strip().splitlines()
 
 
-def without_choice_of_chains(attr):
-    """When unwinding copied stacks while recording, Sonde asks for the frame-pointer chain, too; perf does not."""
-    copies = any(line.startswith("sample_stack_user") for line in attr)
-    return [line for line in attr if not (copies and line.startswith("exclude_callchain_user"))]
+def without_choices(attr):
+    """When unwinding copied stacks while recording, Sonde asks for the frame-pointer chain, too; perf does not. Groups whose samples have
+    all values are inherited, as by perf since 6.13."""
+    left_out = set()
+    if any(line.startswith("sample_stack_user") for line in attr):
+        left_out.add("exclude_callchain_user")
+    if any(line.startswith("sample_type") and "READ" in line for line in attr):
+        left_out.add("inherit")
+    return [line for line in attr if line.split(" ")[0] not in left_out]
 
 
 def opens(tool, command):
     with tempfile.TemporaryDirectory() as directory:
+        if tool == SONDE:  # by perf's name, -g means what it means for perf
+            tool = pathlib.Path(directory) / "perf"
+            tool.symlink_to(pathlib.Path(SONDE).resolve())
         run = subprocess.run(f"timeout 60 {tool} record -vv -o {directory}/x.data {command}", shell=True, text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
     calls, attr, inside = [], [], False
@@ -130,10 +138,12 @@ def opens(tool, command):
             attr = [] if inside else attr
         elif inside:
             attr.append(" ".join(line.split()))
+        elif line.startswith("sys_perf_event_open failed") and calls:
+            calls.pop()  # what is asked for first, on a kernel that has less, is each tool's own choice
         elif line.startswith("sys_perf_event_open:"):
             call = re.sub(r" = \d+", "", line)
             call = re.sub(r"pid \d+", "pid N", re.sub(r"group_fd \d+", "group_fd G", call))
-            calls.append((without_choice_of_chains(attr), call))
+            calls.append((without_choices(attr), call))
     calls = [c for c in calls if not ("config 0x9" in c[0] and "watermark 1" in c[0])]
     if chosen := re.search(r"-C (\d+) ", command):  # perf opens the sideband's event on all CPUs since 6.7, and so does Sonde
         calls = [c for c in calls if "config 0x9" not in c[0] or f"cpu {chosen[1]} " in c[1] + " "]

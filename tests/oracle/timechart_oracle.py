@@ -58,7 +58,8 @@ def record(directory, name, tool, options):
 
 def check_runs(path, ours):
     """perf's table truncates a run to microseconds; ours has nanoseconds, and marks what was cut off. perf does not know who a
-    thread was that has just ended (-1): what other threads lack on a CPU is attributed to that one there."""
+    thread was that has just ended (-1): what other threads lack on a CPU is attributed to that one there. Where the kernel dropped a
+    switch, perf gives all of the time to the thread that leaves next, and ours to none."""
     table = subprocess.run([PERF, "sched", "timehist", "-i", path], check=True, capture_output=True, text=True).stdout
     ran, runs = collections.Counter(), collections.Counter()
     for cpu, tid, length in filter(None, (RUN.match(line) and RUN.match(line).groups() for line in table.splitlines())):
@@ -66,18 +67,22 @@ def check_runs(path, ours):
     for number, cpu in enumerate(ours["cpus"]):
         for _, length, thread, cut in cpu["runs"]:
             runs[ours["threads"][thread]["tid"], number] += 0 if cut else length
+    unknown = collections.Counter()
+    for _, length, cpu in ours["unknown"]:
+        unknown[cpu] += length
     both.expect(len(ran) > 10, f"{path.name}: perf knows runs of {len(ran)} threads")
     nameless = {cpu: ran.pop((-1, cpu), 0) for cpu in range(len(ours["cpus"]))}
     lacking = collections.Counter()
     for (tid, cpu), length in runs.items():
         if tid > 0:
             lacking[cpu] += length - ran[tid, cpu]
-    off = {key: (ran[key], runs[key]) for key in ran | runs if key[0] > 0 and ran[key] - runs[key] > 2e5 + 0.02 * ran[key]}
+    off = {key: (ran[key], runs[key])
+           for key in ran | runs if key[0] > 0 and ran[key] - runs[key] > 2e5 + 0.02 * ran[key] + unknown[key[1]]}
     # The first run of a CPU has no beginning.
     both.expect(len(off) <= len(ours["cpus"]), f"{path.name}: ran ns, perf's and ours: {off}")
     for cpu, ended in nameless.items():
-        # perf truncates each run to microseconds. Ours may have a run that perf's table lacks, if the kernel dropped a switch.
-        allowed = 2e6 + 1e3 * len(ours["cpus"][cpu]["runs"])
+        # perf truncates each run to microseconds. Ours may have a run that perf's table lacks.
+        allowed = 2e6 + 1e3 * len(ours["cpus"][cpu]["runs"]) + unknown[cpu]
         more = allowed + 0.05 * (ours["end_ns"] - ours["start_ns"])
         both.expect(-more <= ended - lacking[cpu] <= allowed, f"{path.name}: CPU {cpu}: ended {ended}, lacking {lacking[cpu]} ns")
 

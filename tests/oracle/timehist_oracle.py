@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Run times of threads against `perf sched timehist`, on a recording that is made here and on those of ../shared/fixtures if
-present: to the microsecond, which is what perf prints.
+present: to the microsecond, which is what perf prints. Where events are missing, perf gives the time to the thread that the next
+event names, and the timeline leaves it blank: then the difference is that of the blank spans.
 
     tests/oracle/timehist_oracle.py        $SONDE is the binary; $SONDE_FIXTURES may name the fixtures
 """
@@ -37,25 +38,32 @@ def perf_times(path):
 
 
 def our_times(path):
+    """tid -> nanoseconds; and the microseconds of spans between switches in which somebody unknown ran."""
     said = subprocess.run([SONDE, "timeline", "--to", "json", "-i", path], capture_output=True, text=True, check=True)
-    return {thread["tid"]: thread["state_ns"][0] for thread in json.loads(said.stdout)["threads"]}
+    timeline = json.loads(said.stdout)
+    blank = sum(duration for start, duration, cpu in timeline["unknown"] if start > 0) / 1000
+    return {thread["tid"]: thread["state_ns"][0] for thread in timeline["threads"]}, blank
 
 
 def differences(path):
-    perf, ours = perf_times(path), our_times(path)
+    perf, (ours, blank) = perf_times(path), our_times(path)
     nameless = perf.pop(-1, 0)
-    wrong, missing = [], 0
+    wrong, missing, given = [], 0, 0
     for tid in sorted(set(perf) | set(ours)):
         if tid == 0:
             continue
         mine, theirs = ours.get(tid, 0) // 1000, perf.get(tid, 0)
         if mine > theirs and nameless:
             missing += mine - theirs
+        elif theirs > mine and blank > 0:
+            given += theirs - mine
         elif mine != theirs:
             wrong.append(f"thread {tid}: {mine} µs, perf says {theirs}")
     # What perf could not attribute to a thread is missing from all the others. Each row is truncated to microseconds.
-    if abs(missing - nameless) > len(ours):
+    if not -len(ours) <= nameless - missing <= len(ours) + blank:
         wrong.append(f"threads that had ended: {missing} µs, perf says {nameless}")
+    if given > blank + len(ours):
+        wrong.append(f"perf gives threads {given} µs more, of which {blank:.0f} µs are blank here")
     return wrong, len(perf)
 
 

@@ -173,6 +173,7 @@ def same_columns(line):
 
 def main():
     if not shutil.which("perf"):
+        print("perf is not installed")
         sys.exit(77)
     results = []
     with tempfile.TemporaryDirectory() as folder:

@@ -129,6 +129,9 @@ class WaysTest(OwnDirectoryTest):
         self.assertEqual(fold("-n", "-s"), "a;at 0x... 2 2\na;b 3 2\na;c 0 1\n")
         self.assertEqual(sonde("fold", "-", input=fold("-s").encode()).stdout.decode(), fold("-s"))
         both = sonde("fold", "--diff", before, self.data).stdout.decode()
+        self.assertIn("a → my_app;b 6 0\n", both)
+        self.assertIn("a → my_app;[app];[app] 0 500000\n", both)
+        both = sonde("fold", "--diff", "--by-name", before, self.data).stdout.decode()
         self.assertIn("a;b 6 0\n", both)
         self.assertIn("my_app;[app];[app] 0 500000\n", both)
 
@@ -137,7 +140,8 @@ class WaysTest(OwnDirectoryTest):
         folded.write_text("a;b 1\n")
         binary = self.path / "binary"
         binary.write_bytes(b"\0\1\2\3" * 100)
-        for words, said in ((["--diff", folded], "two files"), (["-n", folded], "-n is for --diff"), ([folded, folded], "too many")):
+        for words, said in ((["--diff", folded], "two files"), (["-n", folded], "-n is for --diff"),
+                            (["--by-name", folded], "--by-name is for --diff"), ([folded, folded], "too many")):
             run = sonde("fold", *words, status=129)
             self.assertIn(said, run.stderr.decode().splitlines()[0], words)
         for words, said in ((["-C", "1", folded], "added up"), (["--time", "10%", folded], "only samples of a recording")):

@@ -55,7 +55,7 @@ class SchedTest(unittest.TestCase):
 
     def test_timehist(self):
         lines = self.sched("timehist", "-i", self.known_course())
-        self.assertIn("Samples do not have callchains.", self.said)
+        self.assertIn("the recording has no call chains", self.said)
         self.assertEqual(lines[0], "           time    cpu  task name                       wait time  sch delay   run time")
         times = [(line.split()[0], line.split()[2], *line.split()[-3:]) for line in lines[3:]]
         self.assertEqual(times, [
@@ -94,7 +94,7 @@ class SchedTest(unittest.TestCase):
         self.assertEqual({line.split()[2] for line in self.sched("timehist", "-i", path, "-p", 10)[3:]}, {"reader[10]"})
         self.assertEqual({line.split()[1] for line in self.sched("timehist", "-i", path, "-C", 1)[3:]}, {"[0001]"})
         self.sched("timehist", "-i", path, "--time", "10%", status=129)
-        self.assertIn("Invalid time string", self.said)
+        self.assertIn("--time expects start,stop in seconds", self.said)
         self.sched("timehist", "-i", path, "-s", "-w", status=129)
 
     def test_stacks(self):
@@ -160,7 +160,15 @@ class SchedTest(unittest.TestCase):
         recording.lines = [line for line in recording.lines if "sched_switch" not in line]
         path = recording.write(self.directory / "perf.data")
         self.sched("timehist", "-i", path, status=255)
-        self.assertIn("No sched_switch events found", self.said)
+        self.assertIn("no sched:sched_switch events", self.said)
+        recording = SchedulerRecording(every_event=True)
+        recording.switch(100 * MS, 0, IDLE, 0, READER)
+        recording.switch(120 * MS, 0, READER, SLEEPS, IDLE)
+        recording.every(3)
+        path = recording.write(self.directory / "third.data")
+        self.sched("latency", "-i", path)
+        self.assertEqual(self.sched("latency", "--wall-clock", "-i", path, status=255), [])
+        self.assertIn("only one in 3 of sched:sched_switch was recorded", self.said)
 
 
 if __name__ == "__main__":

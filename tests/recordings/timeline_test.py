@@ -6,6 +6,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree as xml
 
+from explorer_data import unpacked
 from own_directory import OwnDirectoryTest
 import tracepoints
 from tracepoints import SchedulerRecording
@@ -13,7 +14,7 @@ from tracepoints import SchedulerRecording
 SONDE = os.environ["SONDE"]
 IDLE = SchedulerRecording.IDLE
 READER, WRITER = ("reader", 10), ("writer", 20)
-SLEEPS, DISK, PREEMPTED = 1, 2, 0x100
+SLEEPS, DISK, DEAD, PREEMPTED = 1, 2, 0x10, 0x100
 MS = 1_000_000
 
 
@@ -86,12 +87,93 @@ class TimelineTest(OwnDirectoryTest):
         self.assertRegex(self.said, "zoomed in, slices shorter than .* are joined")
         self.assertIn("there are no wakings", self.said)
 
-    def test_events_that_are_missing_are_said(self):
+    def gap(self):
+        """From 20 to 40 ms it is not known when reader left CPU 0, and when writer came."""
         recording = SchedulerRecording()
-        recording.switch(1 * MS, 0, IDLE, 0, READER)
-        recording.switch(2 * MS, 0, WRITER, SLEEPS, IDLE)
-        self.timeline("-i", recording.write(self.path / "gap.data"))
-        self.assertIn("1 of 2 switches do not follow", self.said)
+        recording.switch(10 * MS, 0, IDLE, 0, READER)
+        recording.switch(15 * MS, 0, READER, SLEEPS, IDLE)
+        recording.waking(19 * MS, 0, IDLE, READER)
+        recording.switch(20 * MS, 0, IDLE, 0, READER)
+        recording.switch(40 * MS, 0, WRITER, SLEEPS, IDLE)
+        recording.switch(50 * MS, 0, IDLE, 0, READER)
+        recording.switch(60 * MS, 0, READER, DEAD, IDLE)
+        recording.switch(70 * MS, 0, IDLE, 0, WRITER)
+        recording.switch(80 * MS, 0, WRITER, SLEEPS, IDLE)
+        return recording
+
+    def test_what_is_missing_is_left_blank(self):
+        data = json.loads(self.timeline("-i", self.gap().write(self.path / "gap.data"), "--to", "json"))
+        self.assertIn("1 of 8 switches do not follow from the one before on their CPU: events are missing, and what threads did there "
+                      "is left blank", self.said)
+        threads = {thread["name"]: thread for thread in data["threads"]}
+        self.assertEqual([slice[:3] for slice in threads["reader"]["slices"]],
+                         [[0, 5 * MS, 0], [5 * MS, 4 * MS, 2], [9 * MS, 1 * MS, 1], [40 * MS, 10 * MS, 0]])
+        self.assertEqual([slice[:3] for slice in threads["writer"]["slices"]], [[30 * MS, 30 * MS, 2], [60 * MS, 10 * MS, 0]])
+        self.assertEqual((threads["reader"]["ended"], threads["writer"]["ended"]), (50 * MS, -1))
+        self.assertEqual(data["unknown"], [[10 * MS, 20 * MS, 0]])
+        self.assertEqual((data["cpus"][0]["busy_ns"], data["cpus"][0]["watched_ns"]), (25 * MS, 50 * MS))
+        self.assertEqual(data["partial"], "")
+        part = json.loads(self.timeline("-i", self.path / "gap.data", "--to", "json", "--time", "0.035,0.075"))
+        self.assertEqual(part["unknown"], [[0, 5 * MS, 0]])
+        self.assertIn("not recorded", self.timeline("-i", self.path / "gap.data"), "in the legend")
+
+    def test_a_loss_ends_what_is_known_of_waits(self):
+        recording = SchedulerRecording()
+        for at, cpu, leaves, state, comes in ((100, 0, IDLE, 0, READER), (110, 1, IDLE, 0, WRITER), (150, 0, READER, SLEEPS, IDLE),
+                                              (200, 1, WRITER, SLEEPS, IDLE), (400, 1, IDLE, 0, WRITER), (450, 1, WRITER, SLEEPS, IDLE),
+                                              (600, 0, IDLE, 0, READER), (650, 0, READER, SLEEPS, IDLE)):
+            recording.switch(at * MS, cpu, leaves, state, comes)
+        recording.lost(300 * MS, 1, 5)
+        data = json.loads(self.timeline("-i", recording.write(self.path / "lost.data"), "--to", "json"))
+        self.assertIn("the kernel dropped events 1 time: what threads did then is left blank", self.said)
+        reader = next(thread for thread in data["threads"] if thread["name"] == "reader")
+        self.assertEqual([slice[:3] + slice[-1:] for slice in reader["slices"]],
+                         [[0, 50 * MS, 0, 0], [50 * MS, 50 * MS, 2, 1], [500 * MS, 50 * MS, 0, 0]])
+        self.assertEqual(data["unknown"], [[100 * MS, 200 * MS, 1]])
+
+    def test_of_some_cpus_only_runs_are_known(self):
+        recording = SchedulerRecording()
+        recording.cpus(2)
+        recording.opened_for([0])
+        recording.switch(100 * MS, 0, IDLE, 0, READER)
+        recording.switch(120 * MS, 0, READER, SLEEPS, IDLE)
+        recording.switch(150 * MS, 0, IDLE, 0, READER)
+        recording.switch(160 * MS, 0, READER, SLEEPS, IDLE)
+        path = recording.write(self.path / "half.data")
+        data = json.loads(self.timeline("-i", path, "--to", "json"))
+        self.assertEqual([slice[:3] for slice in data["threads"][0]["slices"]], [[0, 20 * MS, 0], [50 * MS, 10 * MS, 0]])
+        self.assertEqual(data["partial"], "only CPU 0 of 2 was recorded")
+        self.assertIn("only CPU 0 of 2 was recorded: what threads did elsewhere is not known, nor any wait; record with -a", self.said)
+        self.assertIn("; only CPU 0 of 2 was recorded", self.timeline("-i", path))
+        self.assertEqual(self.timeline("-i", path, "--to", "folded"), "")
+
+    def test_recordings_of_some_switches_are_refused(self):
+        def of_task(recording):
+            recording.opened_for([0, 1], tids=[10])
+
+        def every_third(recording):
+            recording.every(3)
+
+        def filtered(recording):  # prev_pid == 10
+            recording.lines = [line for line in recording.lines if not line.startswith("SAMPLE")]
+            for at in range(10, 60, 10):
+                recording.switch(at * MS, 0, READER, SLEEPS, WRITER)
+        for change, reason in ((of_task, "it has the switches of some tasks only"),
+                               (every_third, "only one in 3 of sched:sched_switch was recorded"),
+                               (filtered, "4 of 4 switches do not follow from the one before on their CPU")):
+            recording = self.gap()
+            change(recording)
+            path = recording.write(self.path / "some.data")
+            for command in (["timeline", "-i", path], ["timechart", "-i", path, "-o", self.path / "chart.svg"]):
+                done = subprocess.run([SONDE, *map(str, command)], capture_output=True, text=True)
+                self.assertEqual((done.returncode, done.stdout), (255, ""), command)
+                self.assertIn(reason, done.stderr)
+                self.assertIn("record with -e sched:sched_switch,sched:sched_waking -a", done.stderr)
+            self.assertFalse((self.path / "chart.svg").exists())
+            subprocess.run([SONDE, "view", "-i", path, "-o", self.path / "page.html"], check=True, capture_output=True)
+            page = unpacked((self.path / "page.html").read_text())
+            self.assertIn(reason, page)
+            self.assertNotIn("sched_state", page)
 
     def test_widths_that_make_no_picture_are_refused(self):
         for width in ("10", "1e9", "nan"):

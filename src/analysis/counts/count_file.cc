@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "perfdata/records/user_records.h"
-
 namespace sonde {
 namespace {
 
@@ -95,15 +93,27 @@ void CountFile::prepare() {
   for (size_t i = 0; i < cpus_.size(); ++i) slot_of_cpu_[cpus_[i]] = i;
   for (const EventDesc& event : events) {
     events_.push_back(counted_event(event));
+    own_cpus_.push_back(counters <= kMaxCounters ? event.own_cpus : std::vector<int>());
     EventReadings& readings = readings_.emplace_back();
     readings.supported = false;
-    bool own = !event.own_cpus.empty() && counters <= kMaxCounters;
-    readings.cpus = own ? event.own_cpus : cpus_;
+    readings.cpus = expected_cpus(own_cpus_.back());
     readings.values.resize(readings.cpus.size() * threads_.size());
   }
 }
 
-std::optional<size_t> CountFile::slot_of(const EventReadings& readings, int cpu) const {
+/// Where an event is counted that may be counted on CPUs of its own: on those of them that the file
+/// is about. Counters of tasks are on no CPU, whatever CPUs the event has: since 6.13, perf names
+/// some for nearly every event.
+std::vector<int> CountFile::expected_cpus(const std::vector<int>& own) const {
+  bool of_tasks = cpus_.size() == 1 && cpus_[0] < 0;
+  if (own.empty() || of_tasks) return cpus_;
+  std::vector<int> both;
+  for (int cpu : own)
+    if (slot_of_cpu_.contains(cpu)) both.push_back(cpu);
+  return both.empty() ? own : both;
+}
+
+std::optional<size_t> CountFile::row_of(const EventReadings& readings, int cpu) const {
   // Nearly all events are on the CPUs of the file's map.
   if (auto found = slot_of_cpu_.find(cpu); found != slot_of_cpu_.end() &&
                                            found->second < readings.cpus.size() &&
@@ -114,6 +124,29 @@ std::optional<size_t> CountFile::slot_of(const EventReadings& readings, int cpu)
   return static_cast<size_t>(own - readings.cpus.begin());
 }
 
+/// What was counted decides: an event whose counts are elsewhere than expected is there.
+size_t CountFile::row_for(EventReadings& readings, int cpu) const {
+  if (std::optional<size_t> row = row_of(readings, cpu)) return *row;
+  if (!readings.supported) {
+    readings.cpus.clear();
+    readings.values.clear();
+  }
+  readings.cpus.push_back(cpu);
+  readings.values.resize(readings.cpus.size() * threads_.size());
+  return readings.cpus.size() - 1;
+}
+
+/// Of the recorder's own times there is one number. perf before 6.13 writes it for every counter,
+/// whole each time: the first stands for all.
+void CountFile::take_own_time(EventReadings& readings, int cpu, const StatRecord& stat) const {
+  if (!readings.supported) {
+    readings.cpus = {cpu};
+    readings.values.resize(1);
+  }
+  if (cpu == readings.cpus[0] && stat.thread == 0)
+    readings.values[0] = {stat.value, stat.enabled, stat.running};
+}
+
 void CountFile::take_counts(const RecordView& record) {
   auto stat = decode_user<StatRecord>(record);
   if (!stat) return;
@@ -121,12 +154,17 @@ void CountFile::take_counts(const RecordView& record) {
   EventId event = recording_.events().by_id(stat->id);
   auto lost = [&] { losses_.add(LossKind::k_bad_record, 1, "counts of an unknown counter"); };
   if (!event.valid()) return lost();
-  EventReadings& readings = readings_[event.index()];
-  std::optional<size_t> cpu = slot_of(readings, static_cast<int>(stat->cpu));
+  std::optional<int> cpu = counted_cpu(stat->cpu, cpus_, own_cpus_[event.index()]);
   if (!cpu || stat->thread >= threads_.size()) return lost();
-  size_t slot = *cpu * threads_.size() + stat->thread;
+  EventReadings& readings = readings_[event.index()];
+  const CountedEvent& counted = events_[event.index()];
+  if (counted.tool != ToolEvent::kNone && counted.type == abi::kTypeSoftware) {
+    take_own_time(readings, *cpu, *stat);
+  } else {
+    size_t slot = row_for(readings, *cpu) * threads_.size() + stat->thread;
+    readings.values[slot] = {stat->value, stat->enabled, stat->running};
+  }
   readings.supported = true;
-  readings.values[slot] = {stat->value, stat->enabled, stat->running};
 }
 
 }  // namespace sonde

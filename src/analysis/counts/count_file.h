@@ -15,6 +15,7 @@
 #include "capture/counters/count_recorder.h"
 #include "capture/counters/counter_reading.h"
 #include "perfdata/read/recording.h"
+#include "perfdata/records/user_records.h"
 
 namespace sonde {
 
@@ -34,7 +35,7 @@ class CountFile {
       : recording_(recording), losses_(losses) {}
 
   /// Reads the whole file. Whatever precedes the first round (events, maps, config) is available
-  /// from that round on; counts that name no known event or CPU are losses.
+  /// from that round on; counts that name no known event, CPU or thread are losses.
   void read(const std::function<void(const Round&)>& on_round);
 
   [[nodiscard]] const Config& config() const { return config_; }
@@ -50,7 +51,10 @@ class CountFile {
   void take_config(const RecordView& record);
   void take_counts(const RecordView& record);
   void prepare();
-  [[nodiscard]] std::optional<size_t> slot_of(const EventReadings& readings, int cpu) const;
+  [[nodiscard]] std::vector<int> expected_cpus(const std::vector<int>& own) const;
+  [[nodiscard]] std::optional<size_t> row_of(const EventReadings& readings, int cpu) const;
+  [[nodiscard]] size_t row_for(EventReadings& readings, int cpu) const;
+  void take_own_time(EventReadings& readings, int cpu, const StatRecord& stat) const;
 
   const Recording& recording_;
   LossLedger& losses_;
@@ -59,6 +63,7 @@ class CountFile {
   std::vector<int> cpus_;
   std::vector<CountedThread> threads_;
   std::vector<EventReadings> readings_;
+  std::vector<std::vector<int>> own_cpus_;  // by event
   std::map<int, size_t> slot_of_cpu_;
   bool is_prepared_ = false;
 };

@@ -8,6 +8,26 @@ uint8_t excluded_by(const abi::EventAttr& attr) {
                               attr.exclude_host << 3 | attr.exclude_idle << 4);
 }
 
+/// What a recorder itself measured. Before 6.13, perf wrote these as dummy events with a name;
+/// since then as the events 1 to 3 of a PMU that no kernel has.
+ToolEvent tool_event_of(const EventDesc& recorded) {
+  constexpr uint32_t kToolPmuType = 0xFFFFFFFE;
+  constexpr std::pair<std::string_view, ToolEvent> kInOrder[] = {
+      {"duration_time", ToolEvent::kDurationTime},
+      {"user_time", ToolEvent::kUserTime},
+      {"system_time", ToolEvent::kSystemTime}};
+  uint64_t config = recorded.attr.config;
+  if (recorded.attr.type == kToolPmuType)
+    return config >= 1 && config <= std::size(kInOrder) ? kInOrder[config - 1].second
+                                                        : ToolEvent::kNone;
+  if (recorded.attr.type != abi::kTypeSoftware || config != abi::kSwDummy) return ToolEvent::kNone;
+  std::string_view name = recorded.name;
+  name = name.substr(0, name.find(':'));  // "duration_time:u", if the kernel cannot be counted
+  for (const auto& [known, tool] : kInOrder)
+    if (name == known) return tool;
+  return ToolEvent::kNone;
+}
+
 /// Clocks count nanoseconds, and so do the tool's own times.
 void set_own_unit(CountedEvent& event) {
   if (!event.unit.empty()) return;
@@ -48,13 +68,7 @@ CountedEvent counted_event(const EventDesc& recorded) {
   event.type = recorded.attr.type;
   event.config = recorded.attr.config;
   event.excluded = excluded_by(recorded.attr);
-  constexpr std::pair<std::string_view, ToolEvent> kTools[] = {
-      {"duration_time", ToolEvent::kDurationTime},
-      {"user_time", ToolEvent::kUserTime},
-      {"system_time", ToolEvent::kSystemTime}};
-  for (const auto& [name, tool] : kTools)
-    if (event.type == abi::kTypeSoftware && event.config == abi::kSwDummy && event.name == name)
-      event.tool = tool;
+  event.tool = tool_event_of(recorded);
   set_own_unit(event);
   return event;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/nearest_names.h"
 #include "base/text.h"
 #include "event/parser/event_error.h"
 

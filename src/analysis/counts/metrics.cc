@@ -157,19 +157,32 @@ void shorten(view::CountMetric& metric) {
   }
 }
 
-view::CountMetric shown(const Metric& metric, const CountedEvent& event, double value) {
+/// How much there was of something, not how one thing compares with another. Unless they are asked
+/// for, --metric-only leaves these out, as perf does.
+bool is_amount(const Metric& metric) {
+  return metric.unit == "/sec" || metric.unit == "CPUs utilized";
+}
+
+/// A column's title, which stands without the event.
+std::string title_of(const Metric& metric, const CountedEvent& event) {
+  if (metric.unit == "/sec") return event.name + "/sec";
+  return metric.unit.starts_with("of all") ? fmt::format("{} {}", event.name, metric.unit)
+                                           : std::string(metric.unit);
+}
+
+view::CountMetric shown(const Metric& metric, const CountedEvent& event, double value,
+                        bool is_asked_for) {
   view::CountMetric result;
   result.name = metric.name;
   result.format = metric.format;
   result.unit = metric.unit;
   result.level = level_of(value, *metric.grade);
-  result.is_column = metric.unit != "/sec" && metric.unit != "CPUs utilized";
+  result.is_column = is_asked_for || !is_amount(metric);
   if (std::isfinite(value)) {
     result.value = value;
     if (metric.unit == "/sec") shorten(result);
   }
-  result.title =
-      metric.unit.starts_with("of all") ? event.name + " " + result.unit : std::string(result.unit);
+  result.title = title_of(metric, event);
   return result;
 }
 
@@ -309,7 +322,7 @@ std::vector<view::CountMetric> metrics_of(const CountedEvent& event, double coun
     if (metric.event != (has_own ? own : k_any) || !choice.wants(metric.name)) continue;
     double value = (values.*metric.compute)();
     if (metric.needs_value && !std::isfinite(value)) continue;
-    result.push_back(shown(metric, event, value));
+    result.push_back(shown(metric, event, value, !choice.names.empty()));
   }
   for (const CountFormula& formula : choice.formulas) {
     auto first = std::ranges::find_if(formula.operands, &CountFormula::Operand::is_event);

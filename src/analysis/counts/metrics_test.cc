@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "event/pmu/event_name.h"
+
 namespace sonde {
 namespace {
 
@@ -151,6 +153,57 @@ TEST(Metrics, AChoiceLeavesOutTheOthers) {
   EXPECT_EQ(text(metrics_of(kFaults, 7, inputs, {.names = {"ghz"}})), "");
   EXPECT_EQ(text(metrics_of(kFaults, 7, inputs, {.names = {"page_faults_per_second"}})),
             "[7.000 /sec]");
+}
+
+/// An event as it would be counted, if it is one of those that the kernel names.
+CountedEvent event_named(const std::string& name) {
+  std::pair<uint32_t, std::vector<uint64_t>> kinds[] = {
+      {abi::kTypeHardware, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
+      {abi::kTypeSoftware, {0, 1, 2, 3, 4}},
+      {abi::kTypeHwCache, {}}};
+  for (uint64_t cache = 0; cache < 5; ++cache)
+    for (uint64_t result : {uint64_t{0}, uint64_t{0x10000}})
+      kinds[2].second.push_back(cache | result);
+  for (const auto& [type, configs] : kinds)
+    for (uint64_t config : configs) {
+      abi::EventAttr attr;
+      attr.type = type;
+      attr.config = config;
+      attr.exclude_guest = 1;
+      if (event_name(attr) == name) return event(name, type, config);
+    }
+  constexpr uint32_t kSomePmu = 100;
+  return event(name, kSomePmu, 1);
+}
+
+TEST(Metrics, WhatIsAskedForByNameIsShownInAColumn) {
+  for (const MetricInfo& metric : all_metrics()) {
+    MetricInputs inputs;
+    inputs.set_elapsed_ns(2e9);
+    std::vector<CountedEvent> counted;
+    for (const std::string& name : metric.events) counted.push_back(event_named(name));
+    double count = 1e6;
+    for (const CountedEvent& one : counted) inputs.add(one, count += 1000);
+    size_t shown = 0;
+    count = 1e6;
+    for (const CountedEvent& one : counted)
+      for (const view::CountMetric& value :
+           metrics_of(one, count += 1000, inputs, {.names = {std::string(metric.name)}})) {
+        EXPECT_TRUE(value.value) << metric.name;
+        EXPECT_TRUE(value.is_column) << metric.name;
+        ++shown;
+      }
+    EXPECT_EQ(shown, 1u) << metric.name;
+  }
+}
+
+TEST(Metrics, RatesSayInTheirTitlesOfWhat) {
+  MetricInputs inputs;
+  inputs.add(kClock, 1e9);
+  std::vector<view::CountMetric> rate = metrics_of(kFaults, 16568, inputs, {});
+  ASSERT_EQ(rate.size(), 1u);
+  EXPECT_EQ(rate[0].title, "page-faults/sec");
+  EXPECT_FALSE(rate[0].is_column) << "nobody asked for it";
 }
 
 }  // namespace

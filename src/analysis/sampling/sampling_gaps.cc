@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 
+#include "analysis/sampling/chain_ends.h"
+
 namespace sonde {
 namespace {
 
@@ -183,6 +185,7 @@ std::vector<std::string> uncounted_times(const Session& session) {
 std::vector<std::string> sampling_gaps(const Session& session) {
   std::vector<std::string> lines = uncounted_times(session);
   const ReplayCounts& counts = session.counts();
+  if (std::string gap = chain_gap(session); !gap.empty()) lines.push_back(std::move(gap));
   uint64_t lost = counts.lost.most_samples();
   if (lost == 0) return lines;
   uint64_t all = counts.samples + lost;

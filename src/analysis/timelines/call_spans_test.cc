@@ -11,6 +11,7 @@ namespace sonde {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
 using enum BranchKind;
 
 // Functions 1, 2 … begin at 0x1000, 0x2000 …
@@ -111,6 +112,29 @@ TEST(CallStacks, EachCallHasItsOwnTime) {
   StackProfile with_samples = call_stacks(timeline, true);
   EXPECT_THAT(with_samples.samples.time_ns, ElementsAre(0, 10, 20, 50, 60, 70));
   EXPECT_THAT(with_samples.samples.value, ElementsAre(10, 10, 30, 10, 10, 30));
+}
+
+/// A thread that became another program, or was renamed, in the middle of its calls.
+TEST(CallStacks, TimeIsOfTheThreadUnderTheNameThatItHad) {
+  view::Timeline timeline;
+  timeline.subject = view::TimelineSubject::kCalls;
+  timeline.functions = {{"main", "app"}, {"parse", "app"}, {"read", "libc.so.6"}};
+  view::TimelineThread& thread = timeline.threads.emplace_back();
+  thread.name = "sh → app";
+  thread.names = {{0, "sh", "sh"}, {30, "app", "app"}};
+  thread.calls = {{.start_ns = 0, .end_ns = 100, .function = 0, .depth = 0},
+                  {.start_ns = 10, .end_ns = 60, .function = 1, .depth = 1},
+                  {.start_ns = 20, .end_ns = 50, .function = 2, .depth = 2},
+                  {.start_ns = 60, .end_ns = 70, .function = 2, .depth = 1}};
+  StackProfile profile = call_stacks(timeline, true);
+  EXPECT_THAT(lines_of(profile),
+              UnorderedElementsAre("sh;main 10", "sh;main;parse 10", "sh;main;parse;read 10",
+                                   "app;main;parse;read 20", "app;main;parse 10",
+                                   "app;main;read 10", "app;main 30"));
+  EXPECT_THAT(profile.samples.time_ns, ElementsAre(0, 10, 20, 30, 50, 60, 70));
+  EXPECT_THAT(profile.samples.thread, ElementsAre(0, 0, 0, 1, 1, 1, 1));
+  ASSERT_EQ(profile.threads.size(), 2u);
+  EXPECT_EQ(profile.text(profile.threads[1].name), "app");
 }
 
 }  // namespace

@@ -4,10 +4,13 @@
 #include <map>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include <tsl/robin_map.h>
 
 #include "analysis/timelines/call_spans.h"
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
+#include "base/text.h"
 #include "itrace/synthesizer.h"
 #include "itrace/trace_input.h"
 #include "machine/machine.h"
@@ -113,9 +116,15 @@ class SpreadBranches {
   uint64_t last_ns_ = 0;  // of what was released
 };
 
+struct TracedName {
+  uint64_t from_ns;
+  StringId name, program;
+};
+
 struct TracedThread {
   uint32_t pid = 0;
   uint64_t first_ns = 0;
+  std::vector<TracedName> names;
   SpreadBranches branches;
 };
 
@@ -184,6 +193,8 @@ class CallReader {
     TracedThread& thread = place->second;
     if (is_new) thread.first_ns = time_ns;
     thread.pid = pid;
+    if (StringId name = samples.comm[index]; is_new || thread.names.back().name != name)
+      thread.names.push_back({time_ns, name, session_.machine().program_at(pid, time_ns).comm});
     CallSpans::Code from, to;
     if (sample_.ip != 0) from = functions_.code_at(leaf, sample_.ip);
     if (sample_.addr != 0)
@@ -191,6 +202,32 @@ class CallReader {
           session_.resolve(pid, time_ns, RuntimeAddr{sample_.addr}, samples.cpu_mode[index]),
           sample_.addr);
     thread.branches.add(kind_of(*flags), from, to, time_ns);
+  }
+
+  void name_thread(const std::vector<TracedName>& names, view::TimelineThread& thread) const {
+    auto text = [this](StringId name) { return std::string(session_.strings().view(name)); };
+    auto add_to = [](std::vector<std::string>& all, const std::string& name) {
+      if (std::ranges::find(all, name) == all.end()) all.push_back(name);
+    };
+    for (const TracedName& name : names)
+      thread.names.push_back({name.from_ns, text(name.name), text(name.program)});
+    // Before its first record, a thread has a number instead of a name.
+    if (thread.names.front().name == fmt::format(":{}", recorded_task(thread.tid))) {
+      const Machine& machine = session_.machine();
+      if (thread.names.size() > 1)
+        thread.names.erase(thread.names.begin());
+      else
+        thread.names.front() = {0, text(machine.comm_at(thread.tid, UINT64_MAX)),
+                                text(machine.comm_at(thread.pid, UINT64_MAX))};
+    }
+    std::vector<std::string> own, of_process;
+    for (const view::TimelineName& name : thread.names) {
+      add_to(own, name.name);
+      add_to(of_process, name.process_name);
+    }
+    thread.name = join(own, " → ");
+    thread.process_name = join(of_process, " → ");
+    if (thread.names.size() == 1) thread.names.clear();
   }
 
   void finish_threads() {
@@ -201,9 +238,7 @@ class CallReader {
       view::TimelineThread thread;
       thread.tid = tid;
       thread.pid = traced.pid;
-      thread.name = session_.strings().view(session_.machine().comm_at(tid, UINT64_MAX));
-      thread.process_name =
-          session_.strings().view(session_.machine().comm_at(traced.pid, UINT64_MAX));
+      name_thread(traced.names, thread);
       uint64_t last_ns = 0;
       thread.calls = std::move(traced.branches).finish(last_ns);
       for (const view::TimelineCall& call : thread.calls)

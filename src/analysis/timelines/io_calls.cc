@@ -177,7 +177,7 @@ view::Timeline io_timeline(FileScan& scan, const IoOptions& options, LossLedger&
       } else if (is_guest_mode(pipeline.record(item).cpu_mode())) {
         continue;
       } else if (auto comm = decode_as<CommRecord>(pipeline.record(item), pipeline.layout(item))) {
-        builder.name(comm->pid, comm->tid, comm->comm);
+        builder.name(comm->pid, comm->tid, name_given(comm->tid, comm->comm));
       }
     }
   });

@@ -2,9 +2,10 @@
 
 #include <tsl/robin_map.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "base/text.h"
 #include "stacks/stack_tree_builder.h"
+#include "stacks/threads_over_time.h"
 
 namespace sonde {
 namespace {
@@ -48,8 +49,9 @@ class WaitStacks {
   WaitStacks(StackTreeBuilder& builder, const view::Timeline& timeline, KnownFrames known)
       : builder_(builder), timeline_(timeline), known_(std::move(known)) {}
 
-  StackNodeId node_of(const view::TimelineThread& thread, const view::TimelineSlice& wait) {
-    StackFrameId root = known_.find_or_make(builder_, thread.name, FrameKind::kTask);
+  /// `task`: the thread's name at the time.
+  StackNodeId node_of(std::string_view task, const view::TimelineSlice& wait) {
+    StackFrameId root = known_.find_or_make(builder_, task, FrameKind::kTask);
     StackNodeId own = own_stack(root, wait.stack);
     if (wait.waker == kNoIndex && wait.waker_stack == kNoIndex) return own;
     StackNodeId woken = waker_stack(own, wait.waker_stack);
@@ -103,11 +105,13 @@ class WaitsIntoProfile {
  public:
   WaitsIntoProfile(StackProfile profile, const view::Timeline& timeline)
       : timeline_(timeline),
+        over_time_(profile),
+        names_(names_of(profile)),
         nodes_(std::move(profile.nodes)),
         samples_(std::move(profile.samples)),
         columns_(profile.columns),
         known_(profile),
-        builder_(without_weights(std::move(profile), thread_of_)) {}
+        builder_(without_weights(std::move(profile))) {}
 
   ProfileWithWaits build() && {
     copy_nodes();
@@ -125,12 +129,15 @@ class WaitsIntoProfile {
  private:
   using ThreadNumbers = tsl::robin_map<uint32_t, uint32_t, NumberHash>;  // by tid
 
-  static StackProfile without_weights(StackProfile profile, ThreadNumbers& thread_of) {
+  static std::vector<std::string> names_of(const StackProfile& profile) {
+    std::vector<std::string> names;
+    for (const StackThread& thread : profile.threads) names.emplace_back(profile.text(thread.name));
+    return names;
+  }
+  static StackProfile without_weights(StackProfile profile) {
     for (StackColumn& column : profile.columns) column.self.clear();
     profile.nodes = {};
     profile.samples = {};
-    for (size_t i = 0; i < profile.threads.size(); ++i)
-      thread_of[profile.threads[i].tid] = static_cast<uint32_t>(i);
     return profile;
   }
   void copy_nodes() {
@@ -148,22 +155,25 @@ class WaitsIntoProfile {
     size_t column = builder_.add_column(kEventName, "nanoseconds");
     for (const view::TimelineThread& thread : timeline_.threads) {
       if (thread.slices.empty()) continue;
-      uint32_t number = number_of(thread);
-      for (const view::TimelineSlice& slice : thread.slices)
-        if (is_wait(slice))
-          builder_.add_sample(stacks.node_of(thread, slice), column, length_of(slice),
-                              {.time_ns = slice.end_ns, .thread = number, .cpu = slice.cpu});
+      for (const view::TimelineSlice& slice : thread.slices) {
+        if (!is_wait(slice)) continue;
+        uint32_t number = number_of(thread, slice.start_ns);
+        builder_.add_sample(stacks.node_of(names_[number], slice), column, length_of(slice),
+                            {.time_ns = slice.end_ns, .thread = number, .cpu = slice.cpu});
+      }
     }
   }
-  uint32_t number_of(const view::TimelineThread& thread) {
-    auto [entry, is_new] = thread_of_.try_emplace(thread.tid, 0);
-    if (is_new)
-      entry.value() = static_cast<uint32_t>(
-          builder_.add_thread({.pid = thread.pid,
-                               .tid = thread.tid,
-                               .name = builder_.intern(thread.name),
-                               .process_name = builder_.intern(thread.process_name)}));
-    return entry->second;
+  /// Under the name that its samples have then.
+  uint32_t number_of(const view::TimelineThread& thread, uint64_t time_ns) {
+    if (auto known = over_time_.at(thread.tid, time_ns)) return *known;
+    auto [entry, is_new] = without_samples_.try_emplace(thread.tid, 0);
+    if (!is_new) return entry->second;
+    names_.push_back(thread.name);
+    return entry.value() = static_cast<uint32_t>(
+               builder_.add_thread({.pid = thread.pid,
+                                    .tid = thread.tid,
+                                    .name = builder_.intern(thread.name),
+                                    .process_name = builder_.intern(thread.process_name)}));
   }
 
   /// Both are in time order.
@@ -190,11 +200,13 @@ class WaitsIntoProfile {
 
   const view::Timeline& timeline_;
   // The original profile's.
+  ThreadsOverTime over_time_;
+  std::vector<std::string> names_;  // of threads, then of those without samples
   LargeVector<StackNode> nodes_;
   StackSamples samples_;
   std::vector<StackColumn> columns_;
   KnownFrames known_;
-  ThreadNumbers thread_of_;
+  ThreadNumbers without_samples_;
 
   StackTreeBuilder builder_;
   std::vector<StackNodeId> made_;  // by old number
@@ -208,7 +220,7 @@ StackProfile off_cpu_stacks(const view::Timeline& timeline) {
   WaitStacks stacks(builder, timeline, {});
   for (const view::TimelineThread& thread : timeline.threads)
     for (const view::TimelineSlice& slice : thread.slices)
-      if (is_wait(slice)) builder.add(stacks.node_of(thread, slice), column, length_of(slice));
+      if (is_wait(slice)) builder.add(stacks.node_of(thread.name, slice), column, length_of(slice));
   return std::move(builder).finish();
 }
 

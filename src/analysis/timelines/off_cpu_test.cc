@@ -10,6 +10,7 @@ namespace sonde {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
 using view::TaskState;
 
 /// "reader" sleeps from 20 to 50, is woken by "writer", waits for a CPU until 51, and finally for a
@@ -41,6 +42,34 @@ view::Timeline two_threads() {
   writer.name = "writer";
   writer.slices = {{.start_ns = 12, .end_ns = 17, .state = TaskState::kSleeping, .cpu = 1}};
   return timeline;
+}
+
+/// A process that was two programs: what it waited for is that one's which waited.
+TEST(OffCpu, WaitsAreOfTheThreadUnderTheNameThatItHad) {
+  StackTreeBuilder builder;
+  size_t column = builder.add_column("cycles", "events");
+  builder.add_thread({.pid = 1, .tid = 1, .name = builder.intern("sh")});
+  builder.add_thread({.pid = 1, .tid = 1, .name = builder.intern("reader")});
+  uint32_t thread = 0;
+  for (std::string_view name : {"sh", "reader"}) {
+    StackFrameId stack[] = {
+        builder.frame({.name = builder.intern(name), .kind = FrameKind::kTask})};
+    builder.add_sample(builder.node_of(stack), column, 1,
+                       {.time_ns = 15 + 40u * thread, .thread = thread, .cpu = 0});
+    ++thread;
+  }
+  view::Timeline timeline = two_threads();
+  timeline.threads[0].slices[3].is_cut = false;
+  ProfileWithWaits made = with_waits(std::move(builder).finish(), timeline);
+  EXPECT_THAT(lines_of(made.profile, 1),
+              UnorderedElementsAre("reader;main;read 30",
+                                   "sh;main;read;--;write_[w];main_[w];writer_[w] 30", "writer 5"));
+  const StackSamples& samples = made.profile.samples;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < samples.size(); ++i)
+    if (samples.column[i] == 1)
+      names.emplace_back(made.profile.text(made.profile.threads[samples.thread[i]].name));
+  EXPECT_THAT(names, ElementsAre("writer", "sh", "reader"));
 }
 
 TEST(OffCpu, StacksAreOfWaitsAndTheirWakers) {

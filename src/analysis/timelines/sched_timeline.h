@@ -11,6 +11,16 @@
 // A run of a thread lasts from the previous switch on that CPU to the switch that ends it, which is
 // how `perf sched timehist` counts run time. What begins before the first switch of a CPU, or ends
 // after the last, is shown as cut and not counted.
+//
+// Nothing is made up where events are missing. Each switch must name as leaving the thread that
+// came with the one before on its CPU, and that thread must not have been seen elsewhere since.
+// Otherwise a switch in between is missing:
+//
+//   CPU 0   switch to A ............. switch from B        ............. is unknown on CPU 0, and
+//           ▆ A ▆▆▆▆▆▆? ? ? ? ? ?▆▆▆ B ▆                   of A and B
+//
+// A kernel may miss a single switch. Where it says that it dropped events because a ring was full,
+// there may be many, and every thread that waited then may have run: its wait is known up to there.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +29,7 @@
 
 #include <tsl/robin_map.h>
 
+#include "analysis/timelines/switch_coverage.h"
 #include "view/timeline.h"
 
 namespace sonde {
@@ -47,6 +58,9 @@ enum class LeftAs : uint8_t { kRunnable, kSleeping, kUninterruptible, kStopped, 
 
 class TimelineBuilder {
  public:
+  explicit TimelineBuilder(const SwitchCoverage& coverage = {
+                               .kind = SwitchCoverage::Kind::kEveryCpu});
+
   void add(const SchedSwitch& event);
   void add(const SchedWaking& event);
   /// Who a thread is: the last call wins.
@@ -55,7 +69,8 @@ class TimelineBuilder {
   /// Of every thread that an event named.
   [[nodiscard]] std::vector<uint32_t> tids() const;
 
-  /// How often a CPU was left by a thread other than the one that had come: events are missing.
+  /// Switches with another before them on their CPU, and how many of them do not follow from it.
+  [[nodiscard]] uint64_t pairs() const { return pairs_; }
   [[nodiscard]] uint64_t contradictions() const { return contradictions_; }
   /// Ends what is still going on, and sorts.
   [[nodiscard]] view::Timeline finish() &&;
@@ -63,6 +78,7 @@ class TimelineBuilder {
  private:
   struct Task {
     bool is_known = false;
+    bool was_switched = false;  // to or from a CPU, at any time
     view::TaskState state = view::TaskState::kRunning;
     uint64_t since_ns = 0;
     uint32_t cpu = view::kNoIndex;
@@ -74,26 +90,43 @@ class TimelineBuilder {
   };
   struct Cpu {
     bool seen = false;
+    bool has_pair = false;  // two switches that follow from each other
     uint64_t first_ns = 0, last_ns = 0;
-    uint32_t current = 0;  // tid; 0: idle
+    uint32_t current = 0;                // tid; 0: idle
+    uint32_t at_start = view::kNoIndex;  // the thread that ran there from the beginning
+    bool is_start_known = true;
+    uint64_t unknown_ns = 0;  // between its first and its last switch
   };
 
   uint32_t index_of(uint32_t tid);
   uint32_t cpu_index(uint32_t cpu);
   void note_time(uint64_t time_ns);
-  void leave(const SchedSwitch& event, uint32_t cpu);
+  [[nodiscard]] bool has_loss(uint32_t cpu, uint64_t from_ns, uint64_t to_ns) const;
+  [[nodiscard]] bool runs_here(uint32_t tid, uint32_t cpu) const;
+  [[nodiscard]] bool are_ends_known(const Cpu& at) const;
+  bool follows(const SchedSwitch& event, uint32_t cpu);
+  void leave(const SchedSwitch& event, uint32_t cpu, bool is_run_known);
+  void leave_first(uint32_t thread, Cpu& at);
   void come(const SchedSwitch& event);
-  void end_wait(uint32_t thread, uint64_t end_ns);
-  void end_run(uint32_t thread, uint32_t cpu, uint64_t start_ns, uint64_t end_ns, bool is_cut);
-  void finish_cpus();
+  void note_unknown(uint32_t cpu, uint64_t start_ns, uint64_t end_ns);
+  void forget(uint32_t tid, uint32_t cpu);
+  void end_wait(uint32_t thread, uint64_t end_ns, bool is_cut);
+  void add_run(uint32_t thread, uint32_t cpu, view::TimelineSlice slice, bool at_front);
+  void finish_start(uint32_t cpu);
+  void finish_end(uint32_t cpu);
   void finish_tasks();
+  void cut_waits_at_losses();
+  void add_up();
   void sort();
 
+  SwitchCoverage::Kind coverage_;
+  tsl::robin_map<uint32_t, std::vector<uint64_t>> losses_;  // times by CPU, ascending
   view::Timeline timeline_;
   std::vector<Task> tasks_;  // parallel to timeline_.threads
   std::vector<Cpu> cpus_;    // parallel to timeline_.cpus
   tsl::robin_map<uint32_t, uint32_t> by_tid_;
   tsl::robin_map<uint32_t, uint32_t> by_cpu_;
+  uint64_t pairs_ = 0;
   uint64_t contradictions_ = 0;
 };
 

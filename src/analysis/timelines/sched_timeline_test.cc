@@ -12,6 +12,7 @@ using view::kNoIndex;
 using view::TaskState;
 
 constexpr uint64_t kPreempted = 0x100, kSleeps = 1, kDisk = 2, kDead = 0x10;
+constexpr uint64_t kMs = 1'000'000;
 
 const view::TimelineThread& thread_of(const view::Timeline& timeline, uint32_t tid) {
   for (const view::TimelineThread& thread : timeline.threads)
@@ -20,12 +21,21 @@ const view::TimelineThread& thread_of(const view::Timeline& timeline, uint32_t t
   return kNobody;
 }
 
-std::vector<std::string> slices_of(const view::Timeline& timeline, uint32_t tid) {
+std::vector<std::string> slices_of(const view::Timeline& timeline, uint32_t tid,
+                                   uint64_t unit_ns = 1) {
   static constexpr const char* kNames[] = {"running", "runnable", "sleeping", "disk", "stopped"};
   std::vector<std::string> texts;
   for (const view::TimelineSlice& slice : thread_of(timeline, tid).slices)
-    texts.push_back(fmt::format("{}-{} {}{}", slice.start_ns, slice.end_ns,
+    texts.push_back(fmt::format("{}-{} {}{}", slice.start_ns / unit_ns, slice.end_ns / unit_ns,
                                 kNames[size_t(slice.state)], slice.is_cut ? " cut" : ""));
+  return texts;
+}
+
+std::vector<std::string> unknown_of(const view::Timeline& timeline, uint64_t unit_ns = 1) {
+  std::vector<std::string> texts;
+  for (const view::TimelineUnknown& span : timeline.unknown)
+    texts.push_back(fmt::format("{}-{} CPU {}{}", span.start_ns / unit_ns, span.end_ns / unit_ns,
+                                span.cpu, span.is_loss ? " lost" : ""));
   return texts;
 }
 
@@ -65,7 +75,9 @@ TEST(SchedTimeline, PreemptedThreadsWaitForACpu) {
   view::Timeline timeline = std::move(builder).finish();
   EXPECT_THAT(slices_of(timeline, 7),
               ElementsAre("100-200 running", "200-250 runnable", "250-300 running"));
-  EXPECT_THAT(slices_of(timeline, 8), ElementsAre("200-250 running"));  // and then it exited
+  EXPECT_THAT(slices_of(timeline, 8), ElementsAre("200-250 running"));
+  EXPECT_EQ(thread_of(timeline, 8).ended_ns, 250u);
+  EXPECT_EQ(thread_of(timeline, 7).ended_ns, 0u);
 }
 
 TEST(SchedTimeline, WithoutWakingsAWaitLastsUntilTheNextRun) {
@@ -108,9 +120,127 @@ TEST(SchedTimeline, MissingSwitchesAreCountedAndGiveNoTimeToTheWrongThread) {
   builder.add(a_switch(100, 0, 0, 7));
   builder.add(a_switch(300, 8, kSleeps, 0));
   EXPECT_EQ(builder.contradictions(), 1u);
+  EXPECT_EQ(builder.pairs(), 1u);
   view::Timeline timeline = std::move(builder).finish();
   EXPECT_THAT(slices_of(timeline, 7), IsEmpty());
-  EXPECT_THAT(slices_of(timeline, 8), ElementsAre("100-300 running"));
+  EXPECT_THAT(slices_of(timeline, 8), IsEmpty()) << "when it came is not known";
+  EXPECT_THAT(unknown_of(timeline), ElementsAre("100-300 CPU 0"));
+  EXPECT_EQ(timeline.cpus[0].watched_ns, 0u);
+  EXPECT_EQ(timeline.cpus[0].busy_ns, 0u);
+}
+
+// On CPU 0, 8 left and 9 came between 200 and 400.
+TEST(SchedTimeline, AMissingSwitchHidesTheTwoThreadsThatItWasAbout) {
+  TimelineBuilder builder;
+  builder.add(a_switch(100, 0, 0, 7));
+  builder.add(a_switch(110, 0, 0, 9, 1));
+  builder.add(a_switch(120, 9, kSleeps, 5, 1));
+  builder.add(SchedWaking{.time_ns = 150, .waker_tid = 5, .woken_tid = 9});
+  builder.add(a_switch(200, 7, kSleeps, 8));
+  builder.add(a_switch(400, 9, kSleeps, 7));
+  builder.add(a_switch(450, 5, kSleeps, 0, 1));
+  builder.add(a_switch(500, 7, kSleeps, 0));
+  EXPECT_EQ(builder.contradictions(), 1u);
+  EXPECT_EQ(builder.pairs(), 5u);
+  view::Timeline timeline = std::move(builder).finish();
+  EXPECT_THAT(slices_of(timeline, 7),
+              ElementsAre("100-200 running", "200-400 sleeping", "400-500 running"));
+  EXPECT_THAT(slices_of(timeline, 8), IsEmpty());
+  EXPECT_THAT(slices_of(timeline, 9), ElementsAre("110-120 running", "120-150 sleeping",
+                                                  "150-200 runnable cut", "400-500 sleeping cut"));
+  EXPECT_THAT(slices_of(timeline, 5), ElementsAre("120-450 running", "450-500 sleeping cut"));
+  EXPECT_THAT(unknown_of(timeline), ElementsAre("200-400 CPU 0"));
+  EXPECT_EQ(timeline.cpus[0].watched_ns, 200u);
+  EXPECT_EQ(timeline.cpus[0].busy_ns, 200u);
+}
+
+TEST(SchedTimeline, AThreadThatWasSeenElsewhereDoesNotRunToTheEnd) {
+  TimelineBuilder builder;
+  builder.add(a_switch(100, 0, 0, 7));
+  builder.add(a_switch(200, 0, 0, 7, 1));
+  builder.add(a_switch(250, 7, kSleeps, 0, 1));
+  builder.add(a_switch(1000, 0, 0, 8, 1));
+  builder.add(a_switch(1100, 8, kSleeps, 0, 1));
+  view::Timeline timeline = std::move(builder).finish();
+  EXPECT_THAT(slices_of(timeline, 7), ElementsAre("200-250 running", "250-1100 sleeping cut"));
+  EXPECT_THAT(unknown_of(timeline), ElementsAre("100-1100 CPU 0"));
+}
+
+TEST(SchedTimeline, AThreadThatWasOnlyWokenHasNoState) {
+  TimelineBuilder builder;
+  builder.add(a_switch(100, 0, 0, 7));
+  builder.add(SchedWaking{.time_ns = 120, .waker_tid = 7, .woken_tid = 9});
+  builder.add(a_switch(200, 7, kSleeps, 0));
+  builder.add(a_switch(5000, 0, 0, 7));
+  builder.add(a_switch(5100, 7, kSleeps, 0));
+  view::Timeline timeline = std::move(builder).finish();
+  EXPECT_THAT(slices_of(timeline, 9), IsEmpty());
+  EXPECT_THAT(slices_of(timeline, 7),
+              ElementsAre("100-200 running", "200-5000 sleeping", "5000-5100 running"));
+}
+
+// Whoever waited may have run on CPU 1 between its switches at 200 and at 400.
+TEST(SchedTimeline, AWaitIsKnownUpToWhereEventsWereDropped) {
+  SwitchCoverage coverage{.kind = SwitchCoverage::Kind::kEveryCpu, .partial = {}, .losses = {}};
+  coverage.losses.push_back({.time_ns = 300 * kMs, .cpu = 1});
+  TimelineBuilder builder(coverage);
+  builder.add(a_switch(100 * kMs, 0, 0, 7));
+  builder.add(a_switch(110 * kMs, 0, 0, 8, 1));
+  builder.add(a_switch(150 * kMs, 7, kSleeps, 0));
+  builder.add(a_switch(200 * kMs, 8, kSleeps, 0, 1));
+  builder.add(a_switch(400 * kMs, 0, 0, 8, 1));
+  builder.add(a_switch(450 * kMs, 8, kSleeps, 0, 1));
+  builder.add(a_switch(600 * kMs, 0, 0, 7));
+  builder.add(a_switch(650 * kMs, 7, kSleeps, 0));
+  EXPECT_EQ(builder.contradictions(), 0u);
+  view::Timeline timeline = std::move(builder).finish();
+  EXPECT_THAT(slices_of(timeline, 7, kMs),
+              ElementsAre("100-150 running", "150-200 sleeping cut", "600-650 running"));
+  EXPECT_THAT(slices_of(timeline, 8, kMs),
+              ElementsAre("110-200 running", "400-450 running", "450-650 sleeping cut"));
+  EXPECT_THAT(unknown_of(timeline, kMs), ElementsAre("200-400 CPU 1 lost"));
+  EXPECT_THAT(thread_of(timeline, 7).state_ns, ElementsAre(100 * kMs, 0, 0, 0, 0));
+  EXPECT_EQ(timeline.cpus[1].watched_ns, 140 * kMs);
+}
+
+// The record that tells of a loss is written with the event after it, and bears a later time.
+TEST(SchedTimeline, ALossMayLieBeforeTheEventThatPrecedesItsRecord) {
+  SwitchCoverage coverage{.kind = SwitchCoverage::Kind::kEveryCpu, .partial = {}, .losses = {}};
+  coverage.losses.push_back({.time_ns = 200 * kMs + 300, .cpu = 0});
+  TimelineBuilder builder(coverage);
+  builder.add(a_switch(100 * kMs, 0, 0, 7));
+  builder.add(a_switch(200 * kMs, 7, kSleeps, 0));
+  builder.add(a_switch(300 * kMs, 0, 0, 7));
+  builder.add(a_switch(400 * kMs, 7, kSleeps, 0));
+  view::Timeline timeline = std::move(builder).finish();
+  EXPECT_THAT(slices_of(timeline, 7, kMs), ElementsAre("300-400 running"));
+}
+
+TEST(SchedTimeline, WhereOnlySomeCpusWereRecordedNoWaitIsKnown) {
+  TimelineBuilder builder(SwitchCoverage{.kind = SwitchCoverage::Kind::kSomeCpus,
+                                         .partial = "only CPU 0 of 2 was recorded",
+                                         .losses = {}});
+  builder.add(a_switch(100, 0, 0, 7));
+  builder.add(a_switch(200, 7, kSleeps, 8));
+  builder.add(SchedWaking{.time_ns = 250, .waker_tid = 8, .woken_tid = 7});
+  builder.add(a_switch(300, 8, kPreempted, 7));
+  builder.add(a_switch(400, 7, kSleeps, 0));
+  view::Timeline timeline = std::move(builder).finish();
+  EXPECT_THAT(slices_of(timeline, 7), ElementsAre("100-200 running", "300-400 running"));
+  EXPECT_THAT(slices_of(timeline, 8), ElementsAre("200-300 running"));
+  EXPECT_EQ(timeline.partial, "only CPU 0 of 2 was recorded");
+}
+
+TEST(SchedTimeline, WithoutWordOfTheRecorderACpuIsTrustedWhenItsSwitchesAgree) {
+  TimelineBuilder builder(SwitchCoverage{});
+  builder.add(a_switch(100, 7, kSleeps, 8));
+  builder.add(a_switch(150, 0, 0, 9, 1));
+  builder.add(a_switch(200, 9, kSleeps, 0, 1));
+  view::Timeline timeline = std::move(builder).finish();
+  EXPECT_THAT(slices_of(timeline, 7), IsEmpty());
+  EXPECT_THAT(slices_of(timeline, 8), IsEmpty());
+  EXPECT_THAT(slices_of(timeline, 9), ElementsAre("150-200 running"));
+  EXPECT_THAT(unknown_of(timeline), ElementsAre("100-200 CPU 0"));
 }
 
 TEST(SchedTimeline, ThreadsStandByRunTimeAndCpusByNumber) {

@@ -1,9 +1,12 @@
 #include "analysis/timelines/session_timeline.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
 #include "analysis/timelines/sched_timeline.h"
+#include "analysis/timelines/switch_coverage.h"
 #include "base/text.h"
 #include "event/print_fmt/field_format.h"
 #include "itrace/trace_input.h"
@@ -82,6 +85,7 @@ class TimelineReader {
 
   Result<SessionTimeline> read() && {
     TRY(find_events());
+    builder_ = TimelineBuilder(TRY(switch_coverage(session_)));
     std::vector<char> wanted(events_.size());
     bool any_stacks = false;
     for (size_t i = 0; i < events_.size(); ++i)
@@ -89,7 +93,10 @@ class TimelineReader {
     if (any_stacks) texts_ = TRY(StackTexts::make(session_, wanted));
     for (uint32_t sample : session_.time_order()) take(sample, wanted);
     name_processes();
+    result_.pairs = builder_.pairs();
     result_.contradictions = builder_.contradictions();
+    TRY(need_most_to_follow(session_.recording().facts().path, result_.contradictions,
+                            result_.pairs));
     result_.timeline = std::move(builder_).finish();
     result_.timeline.stacks = std::move(stacks_);
     return std::move(result_);
@@ -124,6 +131,7 @@ class TimelineReader {
     SchedEvent& event = events_.emplace_back();
     event.kind = kind_of(desc.name);
     if (event.kind == SchedEvent::Kind::kOther) return {};
+    TRY(need_each_time(session_.recording().facts().path, desc));
     constexpr uint64_t kNeeded = abi::kSampleTime | abi::kSampleCpu | abi::kSampleRaw;
     if ((desc.attr.sample_type & kNeeded) != kNeeded)
       return fail(ErrorCode::kFailed, "{}: its samples lack time, CPU or fields: record it with -a",
@@ -212,6 +220,32 @@ class TimelineReader {
 };
 
 }  // namespace
+
+std::vector<std::string> SessionTimeline::flaws() const {
+  std::vector<std::string> flaws;
+  if (unreadable > 0)
+    flaws.push_back(
+        fmt::format("{} samples lack the fields of their event and were left out", unreadable));
+  if (!timeline.partial.empty())
+    flaws.push_back(
+        fmt::format("{}: what threads did elsewhere is not known, nor any wait; record with -a",
+                    timeline.partial));
+  if (contradictions > 0)
+    flaws.push_back(
+        fmt::format("{} of {} switches do not follow from the one before on their CPU: events are "
+                    "missing, and what threads did there is left blank",
+                    contradictions, switches));
+  if (auto losses = std::ranges::count(timeline.unknown, true, &view::TimelineUnknown::is_loss))
+    flaws.push_back(
+        fmt::format("the kernel dropped events {} time{}: what threads did then is left blank; "
+                    "record with larger buffers (-m)",
+                    losses, losses == 1 ? "" : "s"));
+  if (wakings == 0 && timeline.partial.empty())
+    flaws.emplace_back(
+        "there are no wakings in this recording (-e sched:sched_waking): waits last until the "
+        "thread runs again");
+  return flaws;
+}
 
 Result<SessionTimeline> timeline_of(const Session& session, const SessionTimelineOptions& options) {
   return TimelineReader(session, options).read();

@@ -5,7 +5,7 @@
 namespace sonde {
 namespace {
 
-/// For slices or runs. False if nothing is left.
+/// For slices, runs and the like. False if nothing is left.
 template <typename Span>
 bool clip(Span& span, uint64_t from_ns, uint64_t to_ns) {
   span.start_ns = std::max(span.start_ns, from_ns);
@@ -44,6 +44,8 @@ void crop(view::Timeline& timeline, uint64_t from_ns, uint64_t to_ns) {
   timeline.end_ns = to_ns;
   for (view::TimelineThread& thread : timeline.threads) crop_thread(thread, from_ns, to_ns);
   for (view::TimelineCpu& cpu : timeline.cpus) crop_cpu(cpu, from_ns, to_ns);
+  std::erase_if(timeline.unknown,
+                [&](view::TimelineUnknown& span) { return !clip(span, from_ns, to_ns); });
 }
 
 void show_threads(view::Timeline& timeline,

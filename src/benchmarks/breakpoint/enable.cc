@@ -19,8 +19,10 @@ namespace {
 class BreakpointEnable final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
-    flags.number('a', "active", active_, "n", "Specify amount of active threads");
-    flags.number('p', "passive", passive_, "n", "Specify amount of passive threads");
+    flags.number('a', "active", active_, "n",
+                 "threads that run while the breakpoint is switched (0)");
+    flags.number('p', "passive", passive_, "n",
+                 "threads that sleep while the breakpoint is switched (0)");
   }
 
   Result<> run(BenchmarkRun& run) override {

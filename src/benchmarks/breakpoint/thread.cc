@@ -17,9 +17,12 @@ namespace {
 class BreakpointThread final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
-    flags.number('b', "breakpoints", breakpoints_, "n", "Specify amount of breakpoints");
-    flags.number('p', "parallelism", parallelism_, "n", "Specify amount of parallelism");
-    flags.number('t', "threads", threads_, "n", "Specify amount of threads");
+    flags.number('b', "breakpoints", breakpoints_, "n",
+                 "breakpoints that each thread inherits (1)");
+    flags.number('p', "parallelism", parallelism_, "n",
+                 "threads that start others at the same time (1)");
+    flags.number('t', "threads", threads_, "n",
+                 "threads that each of them starts and joins at a time (1)");
   }
 
   Result<> run(BenchmarkRun& run) override {

@@ -22,7 +22,9 @@ constexpr std::array<std::string_view, kOperations> kNames = {"ADD", "MOD", "DEL
 class EpollCtl final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
-    options_.declare(flags, "Perform random operations on random fds");
+    options_.declare(
+        flags,
+        "do random operations on random descriptors, instead of add, change and remove in turn");
   }
 
   Result<> run(BenchmarkRun& run) override {

@@ -13,15 +13,15 @@
 namespace sonde {
 
 void EpollOptions::declare(FlagTable& flags, const char* random_help) {
-  flags.number('f', "nfds", descriptors, "n",
-               "Specify amount of file descriptors to monitor for each thread");
+  flags.number('f', "nfds", descriptors, "n", "descriptors of each thread (64)");
   flags.number('N', "nested", nested, "n",
-               "Nesting level epoll hierarchy (default is 0, no nesting)");
-  flags.boolean('n', "noaffinity", no_affinity, "Disables CPU affinity");
+               "further epoll instances below the one that is used, each in the one before (0)");
+  flags.boolean('n', "noaffinity", no_affinity,
+                "let threads run on any CPU, instead of binding each to one");
   flags.boolean('R', "randomize", randomize, random_help);
-  flags.number('r', "runtime", seconds, "n", "Specify runtime (in seconds)");
-  flags.number('t', "threads", threads, "n", "Specify amount of threads");
-  flags.boolean('v', "verbose", verbose, "Verbose mode");
+  flags.number('r', "runtime", seconds, "n", "seconds to run (8)");
+  flags.number('t', "threads", threads, "n", "threads (default: as many as CPUs)");
+  flags.boolean('v', "verbose", verbose, "say what is set up, and when it ends");
 }
 
 Result<> EpollOptions::prepare(Reporter& report) {

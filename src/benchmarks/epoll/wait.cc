@@ -19,11 +19,17 @@ namespace {
 class EpollWait final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
-    flags.boolean('B', "nonblocking", nonblocking_, "Nonblocking epoll_wait(2) behaviour");
-    flags.boolean('E', "edge", edge_, "Use Edge-triggered interface (default is LT)");
-    flags.boolean('m', "multiq", own_queues_, "Use multiple epoll instances (one per thread)");
-    flags.boolean('S', "oneshot", oneshot_, "Use EPOLLONESHOT semantics");
-    options_.declare(flags, "Enable random write behaviour (default is lineal)");
+    flags.boolean('B', "nonblocking", nonblocking_,
+                  "ask again and again with a timeout of 0, instead of sleeping");
+    flags.boolean(
+        'E', "edge", edge_,
+        "report descriptors when they become readable, not as long as they are (EPOLLET)");
+    flags.boolean('m', "multiq", own_queues_,
+                  "an epoll instance per thread, instead of one for all");
+    flags.boolean('S', "oneshot", oneshot_,
+                  "report a descriptor once, until it is armed again (EPOLLONESHOT)");
+    options_.declare(flags,
+                     "write to the descriptors in random order, instead of one after the other");
   }
 
   Result<> run(BenchmarkRun& run) override {

@@ -10,10 +10,11 @@
 namespace sonde {
 
 void FutexLoadOptions::declare(FlagTable& flags) {
-  flags.boolean('m', "mlockall", lock_memory, "Lock all current and future memory");
-  flags.boolean('S', "shared", shared, "Use shared futexes instead of private ones");
-  flags.boolean('s', "silent", silent, "Silent mode: do not display data/details");
-  flags.number('t', "threads", threads, "n", "Specify amount of threads");
+  flags.boolean('m', "mlockall", lock_memory,
+                "keep all memory of the benchmark from being swapped out (mlockall(2))");
+  flags.boolean('S', "shared", shared, "futexes that processes can share, instead of private ones");
+  flags.boolean('s', "silent", silent, "show only the average, not each thread or run");
+  flags.number('t', "threads", threads, "n", "threads (default: as many as CPUs)");
 }
 
 Result<> FutexLoadOptions::prepare() {

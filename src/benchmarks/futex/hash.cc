@@ -19,8 +19,8 @@ constexpr unsigned kMaxFutexes = 1 << 24;  // 64 MB
 class Hash final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
-    flags.number('f', "futexes", futexes_, "n", "Specify amount of futexes per threads");
-    flags.number('r', "runtime", seconds_, "n", "Specify runtime (in seconds)");
+    flags.number('f', "futexes", futexes_, "n", "futexes of each thread (1024)");
+    flags.number('r', "runtime", seconds_, "n", "seconds to run (10)");
     options_.declare(flags);
   }
 

@@ -17,8 +17,8 @@ namespace {
 class LockPi final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
-    flags.boolean('M', "multi", multi_, "Use multiple futexes");
-    flags.number('r', "runtime", seconds_, "n", "Specify runtime (in seconds)");
+    flags.boolean('M', "multi", multi_, "a lock per thread, instead of one for all");
+    flags.number('r', "runtime", seconds_, "n", "seconds to run (10)");
     options_.declare(flags);
   }
 

@@ -15,9 +15,11 @@ namespace {
 class Requeue final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
-    flags.boolean('B', "broadcast", broadcast_, "Requeue all threads at once");
-    flags.boolean('p', "pi", pi_, "Use PI-aware variants of FUTEX_CMP_REQUEUE");
-    flags.number('q', "nrequeue", at_once_, "n", "Specify amount of threads to requeue at once");
+    flags.boolean('B', "broadcast", broadcast_,
+                  "move all threads at once, instead of -q at a time");
+    flags.boolean('p', "pi", pi_,
+                  "move them to a lock with priority inheritance (FUTEX_CMP_REQUEUE_PI)");
+    flags.number('q', "nrequeue", at_once_, "n", "threads that are moved at once (1)");
     options_.declare(flags);
   }
 

@@ -12,7 +12,7 @@ class Wake final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
     options_.declare(flags);
-    flags.number('w', "nwakes", at_once_, "n", "Specify amount of threads to wake at once");
+    flags.number('w', "nwakes", at_once_, "n", "threads that are woken at once (1)");
   }
 
   Result<> run(BenchmarkRun& run) override {

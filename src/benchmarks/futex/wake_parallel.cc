@@ -13,7 +13,8 @@ class WakeParallel final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
     options_.declare(flags);
-    flags.number('w', "nwakers", wakers_, "n", "Specify amount of waking threads");
+    flags.number('w', "nwakers", wakers_, "n",
+                 "threads that wake the others (default: as many as sleep)");
   }
 
   Result<> run(BenchmarkRun& run) override {

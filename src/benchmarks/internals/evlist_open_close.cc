@@ -17,19 +17,21 @@ class EvlistOpenClose final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
     TargetOptions& target = options_.target;
-    flags.boolean('a', "all-cpus", target.all_cpus, "system-wide collection from all CPUs");
-    flags.text('C', "cpu", target.cpus, "cpu", "list of cpus where to open events");
-    flags.text('e', "event", event_, "event",
-               "event selector. use 'perf list' to list available events");
+    flags.boolean('a', "all-cpus", target.all_cpus,
+                  "open the events on all CPUs, for every process");
+    flags.text('C', "cpu", target.cpus, "cpu", "open the events on these CPUs");
+    flags.text('e', "event", event_, "event", "events to open, as `list` names them (dummy)");
     flags.number('i', "iterations", iterations_, "n",
-                 "Number of iterations used to compute average (default=100)");
-    flags.number('n', "nr-events", count_, "n",
-                 "number of dummy events to create (default 1). If used with -e, it clones those "
-                 "events n times (1 = no change)");
-    flags.text('p', "pid", target.pids, "pid", "record events on existing process id");
-    flags.text('t', "tid", target.tids, "tid", "record events on existing thread id");
-    flags.text('u', "uid", target.user, "user", "user to profile");
-    flags.boolean(0, "per-thread", target.per_thread, "use per-thread mmaps");
+                 "how often to open and close them, for the average (100)");
+    flags.number('n', "nr-events", count_, "n", "open this many copies of the events (1)");
+    flags.text('p', "pid", target.pids, "pid",
+               "open the events for the threads of these processes");
+    flags.text('t', "tid", target.tids, "tid",
+               "open the events for these threads (default: the benchmark's own)");
+    flags.text('u', "uid", target.user, "user",
+               "open the events for the processes of this user, a name or an id");
+    flags.boolean(0, "per-thread", target.per_thread,
+                  "a ring buffer per thread, instead of one per CPU");
   }
 
   Result<> run(BenchmarkRun& run) override {

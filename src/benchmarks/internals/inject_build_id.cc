@@ -21,14 +21,11 @@ namespace {
 class InjectBuildId final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
-    flags.number('i', "iterations", iterations_, "n",
-                 "Number of iterations used to compute average (default: 100)");
-    flags.number('m', "nr-mmaps", mappings_, "n",
-                 "Number of mmap events for each iteration (default: 100)");
-    flags.number('n', "nr-samples", samples_, "n",
-                 "Number of sample events per mmap event (default: 100)");
+    flags.number('i', "iterations", iterations_, "n", "runs of each inject, for the average (100)");
+    flags.number('m', "nr-mmaps", mappings_, "n", "mappings in the recording (100)");
+    flags.number('n', "nr-samples", samples_, "n", "samples of each mapping (100)");
     flags.boolean('v', "verbose", verbose_,
-                  "be more verbose (show iteration count, DSO name, etc)");
+                  "say how many objects the mappings are of, and count the runs");
   }
 
   Result<> run(BenchmarkRun& run) override {

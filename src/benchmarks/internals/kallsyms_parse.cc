@@ -12,7 +12,7 @@ class KallsymsParse final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
     flags.number('i', "iterations", iterations_, "n",
-                 "Number of iterations used to compute average");
+                 "how often to read the file, for the average (1)");
   }
 
   Result<> run(BenchmarkRun& run) override {

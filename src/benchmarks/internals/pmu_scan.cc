@@ -20,7 +20,7 @@ class PmuScan final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
     flags.number('i', "iterations", iterations_, "n",
-                 "Number of iterations used to compute average");
+                 "how often to read everything, for the average (100)");
   }
 
   Result<> run(BenchmarkRun& run) override {

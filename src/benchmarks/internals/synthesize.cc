@@ -48,15 +48,15 @@ class Synthesize final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
     flags.number('I', "multi-iterations", multi_iterations_, "n",
-                 "Number of iterations used to compute multi-threaded average");
+                 "runs with each number of threads, for the average (200)");
     flags.number('i', "single-iterations", single_iterations_, "n",
-                 "Number of iterations used to compute single-threaded average");
+                 "runs with one thread, for the average (10000)");
     flags.number('M', "max-threads", max_threads_, "n",
-                 "Maximum number of threads in multithreaded bench");
+                 "with -t: the largest number of threads (default: as many as CPUs)");
     flags.number('m', "min-threads", min_threads_, "n",
-                 "Minimum number of threads in multithreaded bench");
-    flags.boolean('s', "st", single_, "Run single threaded benchmark");
-    flags.boolean('t', "mt", multi_, "Run multi-threaded benchmark");
+                 "with -t: the number of threads to begin with (1)");
+    flags.boolean('s', "st", single_, "describe this process, by one thread (the default)");
+    flags.boolean('t', "mt", multi_, "describe every process, by several threads");
   }
 
   Result<> run(BenchmarkRun& run) override {

@@ -10,38 +10,34 @@
 namespace sonde {
 
 void MemoryLoop::declare(FlagTable& flags) {
-  flags.boolean('c', "cycles", cycles_,
-                "Use a cycles event instead of gettimeofday() to measure performance");
+  flags.boolean('c', "cycles", cycles_, "count CPU cycles per byte, instead of measuring time");
   std::vector<std::string> offered = {"all", "help"};
   for (const MemoryFunction& function : functions_) offered.emplace_back(function.name);
   flags
       .text('f', "function", wanted_, "all",
-            R"(Specify the function to run, "all" runs all available functions, "help" lists them)")
+            "function to measure: one by name, or all (the default); help lists them")
       .offers(std::move(offered));
   flags.call('k', "chunk", "0",
-             "Specify how many bytes each call handles (default: 0, all). Available units: B, KB, "
-             "MB, GB and TB (case insensitive)",
+             "bytes that each call handles, with unit B, KB, MB, GB or TB (0: the whole buffer)",
              [this](std::string_view text) -> Result<> {
                auto bytes = parse_memory_size(text);
-               if (!bytes) return fail(ErrorCode::kUsage, "Invalid chunk size:{}", text);
+               if (!bytes)
+                 return fail(ErrorCode::kUsage, "expects a size such as 4KB, not '{}'", text);
                options_.chunk = *bytes;
                return {};
              });
   flags.number('l', "nr_loops", options_.loops, "n",
-               "Specify the number of loops to run. (default: 1)");
-  flags.call('p', "page", "4KB",
-             "Specify the size of the pages that the buffers consist of: 4KB, 2MB or 1GB (case "
-             "insensitive)",
+               "how often the whole buffer is gone through (1)");
+  flags.call('p', "page", "4KB", "size of the pages that buffers consist of: 4KB, 2MB or 1GB (4KB)",
              [this](std::string_view text) -> Result<> {
                options_.page = TRY(parse_page_size(text));
                return {};
              });
-  flags.call('s', "size", "1MB",
-             "Specify the size of the memory buffers. Available units: B, KB, MB, GB and TB (case "
-             "insensitive)",
+  flags.call('s', "size", "1MB", "size of a buffer, with unit B, KB, MB, GB or TB (1MB)",
              [this](std::string_view text) -> Result<> {
                auto bytes = parse_memory_size(text);
-               if (!bytes || *bytes == 0) return fail(ErrorCode::kUsage, "Invalid size:{}", text);
+               if (!bytes || *bytes == 0)
+                 return fail(ErrorCode::kUsage, "expects a size such as 1MB, not '{}'", text);
                size_text_ = text;
                options_.size = *bytes;
                return {};

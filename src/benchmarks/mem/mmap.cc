@@ -23,7 +23,7 @@ class Mmap final : public MemoryLoop {
   void declare(FlagTable& flags) override {
     MemoryLoop::declare(flags);
     flags.number('r', "randomize", seed_, "n",
-                 "Touch the pages in an order drawn with this seed (default: 0, ascending)");
+                 "touch the pages in an order drawn with this seed (0: ascending)");
   }
 
  private:

@@ -30,7 +30,7 @@ namespace sonde {
 namespace {
 
 constexpr RefusedOption kRefused[] = {
-    {'a', "all", nullptr, "refused: the tests of perf's suite are not here",
+    {'a', "all", nullptr, "refused: there is no suite of runs; give the sizes of one",
      "the tests of perf's suite are not here: give -p, -t, -P …"},
 };
 
@@ -62,42 +62,54 @@ class NumaMem final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
     NumaOptions& o = options_;
-    flags.boolean('0', "init_cpu0", o.init_on_cpu0, "do the initial allocations on CPU#0");
-    flags.boolean('B', "data_backwards", o.walk.backwards, "access the data backwards as well");
+    flags.boolean('0', "init_cpu0", o.init_on_cpu0,
+                  "have CPU 0 fill the memory, so that it lies on that CPU's node");
+    flags.boolean('B', "data_backwards", o.walk.backwards,
+                  "walk through the memory a second time, from its end");
     flags.text('C', "cpus", o.cpus, "cpu[,cpu2,...cpuN]",
-               "bind the first N tasks to these specific cpus (the rest is unbound)");
-    flags.number('G', "mb_global", o.global_mb, "MB", "global  memory (MBs)");
-    flags.number('H', "thp", o.huge_pages, "n", "MADV_NOHUGEPAGE < 0 < MADV_HUGEPAGE");
-    flags.boolean('I', "init_random", o.init_random,
-                  "randomize the contents of the initial allocations");
+               "CPUs of the first threads, one for each; further threads are not bound");
+    flags.number('G', "mb_global", o.global_mb, "MB",
+                 "MB that the threads of all processes share (1)");
+    flags.number('H', "thp", o.huge_pages, "n",
+                 "memory in huge pages if above 0, in small ones if below (0: as the system does)");
+    flags.boolean('I', "init_random", o.init_random, "fill the memory with random numbers");
     flags.number('L', "mb_proc_locked", o.locked_mb, "MB",
-                 "process serialized/locked memory access (MBs), <= process_memory");
-    flags.number('l', "nr_loops", o.loops, "n", "max number of loops to run (default: unlimited)");
+                 "MB of -P that threads go through once more, one at a time; at most -P (0)");
+    flags.number('l', "nr_loops", o.loops, "n",
+                 "rounds through the memory (default: as many as -s allows)");
     flags.text('M', "memnodes", o.nodes, "node[,node2,...nodeN]",
-               "bind the first N tasks to these specific memory nodes (the rest is unbound)");
-    flags.number('P', "mb_proc", o.process_mb, "MB", "process memory (MBs)");
-    flags.number('p', "nr_proc", o.processes, "n", "number of processes");
-    flags.count('q', "quiet", o.quiet, "quiet mode (do not show any warnings or messages)");
+               "nodes of the first threads' memory, one for each; that of further threads may lie "
+               "anywhere");
+    flags.number('P', "mb_proc", o.process_mb, "MB", "MB that the threads of a process share (0)");
+    flags.number('p', "nr_proc", o.processes, "n", "processes (1)");
+    flags.count('q', "quiet", o.quiet,
+                "show no progress, and each result as a number with a short text");
     flags.boolean('r', "data_rand_walk", o.walk.random,
-                  "access the data with random (32bit LFSR) walk");
+                  "go through the memory in random order, by a shift register");
     flags.boolean('R', "data_reads", o.walk.reads,
-                  "access the data via reads (can be mixed with -W)");
-    flags.number('s', "nr_secs", o.seconds, "n", "max number of seconds to run (default: 5 secs)");
-    flags.number('T', "mb_thread", o.thread_mb, "MB", "thread  memory (MBs)");
-    flags.number('t', "nr_threads", o.threads, "n", "number of threads per process");
-    flags.number('u', "usleep", o.sleep_us, "n", "usecs to sleep per loop iteration");
+                  "read the memory, and write it only with -W (default: both)");
+    flags.number('s', "nr_secs", o.seconds, "n", "seconds after which no round begins (5)");
+    flags.number('T', "mb_thread", o.thread_mb, "MB", "MB that each thread has for itself (0)");
+    flags.number('t', "nr_threads", o.threads, "n",
+                 "threads of each process (default: as many as CPUs)");
+    flags.number('u', "usleep", o.sleep_us, "n", "microseconds to sleep after each round (0)");
     flags.boolean('W', "data_writes", o.walk.writes,
-                  "access the data via writes (can be mixed with -R)");
-    flags.boolean('Z', "data_zero_memset", o.walk.clears, "access the data via glibc bzero only");
-    flags.boolean('z', "init_zero", o.init_zero, "bzero the initial allocations");
+                  "write the memory, and read it only with -R (default: both)");
+    flags.boolean('Z', "data_zero_memset", o.walk.clears,
+                  "clear the memory with memset(), instead of walking through it");
+    flags.boolean('z', "init_zero", o.init_zero, "fill the memory with zeros");
     flags.boolean('c', "show_convergence", o.show_convergence,
-                  "show convergence details, convergence is reached when each process (all its "
-                  "threads) is running on a single NUMA node.");
-    flags.count('d', "show_details", o.details, "Show details");
-    flags.boolean('m', "measure_convergence", o.measure_convergence, "measure convergence latency");
-    flags.boolean('S', "serialize-startup", o.serialize, "serialize thread startup");
+                  "show each second which nodes threads are on, and when each process has come "
+                  "together on one");
+    flags.count('d', "show_details", o.details,
+                "name the processes; given twice, also addresses of memory and times of threads");
+    flags.boolean(
+        'm', "measure_convergence", o.measure_convergence,
+        "end when each process has come together on one node, and show how long that took");
+    flags.boolean('S', "serialize-startup", o.serialize,
+                  "start processes, and fill the memory of threads, one after the other");
     flags.number('x', "perturb_secs", o.perturb_s, "n",
-                 "perturb thread 0/0 every X secs, to test convergence stability");
+                 "move the first thread to the far end of the machine every n seconds (0: never)");
     declare_refused(flags, kRefused);
   }
 

@@ -18,10 +18,11 @@ constexpr size_t kMessageBytes = 100;
 class Messaging final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
-    flags.number('g', "group", groups_, "n", "Specify number of groups");
-    flags.number('l', "nr_loops", loops_, "n", "Specify the number of loops to run (default: 100)");
-    flags.boolean('p', "pipe", pipes_, "Use pipe() instead of socketpair()");
-    flags.boolean('t', "thread", threads_, "Be multi thread instead of multi process");
+    flags.number('g', "group", groups_, "n", "groups, each of 20 senders and 20 receivers (10)");
+    flags.number('l', "nr_loops", loops_, "n",
+                 "messages from each sender to each receiver of its group (100)");
+    flags.boolean('p', "pipe", pipes_, "send through pipes, instead of sockets");
+    flags.boolean('t', "thread", threads_, "threads, instead of processes");
   }
 
   Result<> run(BenchmarkRun& run) override {

@@ -52,11 +52,12 @@ Result<Fd> watch(int in) {
 class Pipe final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
-    flags.call('G', "cgroups", "SEND,RECV", "Put sender and receivers in given cgroups",
+    flags.call('G', "cgroups", "SEND,RECV", "cgroups of the task that sends first and of the other",
                [this](std::string_view names) { return set_cgroups(names); });
-    flags.number('l', "loop", loops_, "n", "Specify number of loops");
-    flags.boolean('n', "nonblocking", nonblocking_, "Use non-blocking operations");
-    flags.boolean('T', "threaded", threads_, "Specify threads/process based task setup");
+    flags.number('l', "loop", loops_, "n", "how often the word goes there and back (1000000)");
+    flags.boolean('n', "nonblocking", nonblocking_,
+                  "wait with epoll, and read and write without blocking");
+    flags.boolean('T', "threaded", threads_, "two threads, instead of two processes");
   }
 
   Result<> run(BenchmarkRun& run) override {

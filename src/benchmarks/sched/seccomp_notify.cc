@@ -90,9 +90,9 @@ Result<Fd> receive_fd(int socket) {
 class SeccompNotify final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
-    flags.number('l', "loop", loops_, "n", "Specify number of loops");
+    flags.number('l', "loop", loops_, "n", "system calls to make and answer (1000000)");
     flags.boolean('s', "sync-mode", sync_,
-                  "Wake the task that waits on the CPU of the one that wakes it");
+                  "wake the task that waits on the CPU of the one that wakes it");
   }
 
   Result<> run(BenchmarkRun& run) override {

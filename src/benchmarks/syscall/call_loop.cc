@@ -11,7 +11,7 @@
 namespace sonde {
 
 void CallLoop::declare(FlagTable& flags) {
-  flags.number('l', "loop", loops_, "n", "Specify number of loops");
+  flags.number('l', "loop", loops_, "n", "calls to make (10000000, of fork and execve 10000)");
 }
 
 Result<> CallLoop::run(BenchmarkRun& run) {

@@ -25,7 +25,7 @@ class UsleepLoop final : public Benchmark {
   explicit UsleepLoop(std::optional<UsleepProbe> probe) : probe_(probe) {}
 
   void declare(FlagTable& flags) override {
-    flags.number('l', "loop", loops_, "n", "Specify number of loops");
+    flags.number('l', "loop", loops_, "n", "calls of usleep(1000) to make (1000)");
   }
 
   Result<> run(BenchmarkRun& run) override {

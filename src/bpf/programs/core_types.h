@@ -60,6 +60,8 @@ struct task_struct {
   __s32 tgid;
   char comm[16];
   struct mm_struct* mm;
+  struct fs_struct* fs;
+  struct files_struct* files;
   unsigned int __state;  // since 5.14
 } KERNEL_TYPE;
 struct task_struct___before_5_14 {

@@ -7,6 +7,7 @@
 #define FOLLOW_ALL_BUT_SOME
 #include "traced_calls.h"
 #include "traced_memory.h"
+#include "traced_files.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -66,7 +67,10 @@ static void send(struct pending_call* call) {
   __u32 size = call->memory_size;
   if (size > TRACE_MEMORY_BYTES) size = TRACE_MEMORY_BYTES;
   call->record.cpu = bpf_get_smp_processor_id();
-  if (!ring || bpf_ringbuf_output(ring, call, sizeof(call->record) + size, BPF_RB_NO_WAKEUP) != 0) count_loss(&call->record);
+  if (!ring || bpf_ringbuf_output(ring, call, sizeof(call->record) + size, BPF_RB_NO_WAKEUP) != 0)
+    count_loss(&call->record);
+  else
+    call->files_unsent = 0;
 }
 
 /// The reader is behind: a thread that makes calls faster than they can be read is delayed for a few microseconds per call,
@@ -99,6 +103,7 @@ static struct pending_call* begin_call(__u32 compat, __u32 number) {
   call->record.tid = (__s32)pid_tgid;
   if (call->record.comm[0] == 0) fill_comm(&call->record, task);
   call->memory_size = 0;
+  call->files_size = 0;
   call->faulted = 0;
   call->rules_at_exit = 0;
   call->in_call = 1;
@@ -110,6 +115,7 @@ static void finish_entry(struct pending_call* call) {
   __u32 slot = TRACE_CALL_SLOT(call->record.compat & 1, call->record.number);
   const struct trace_rules* all = bpf_map_lookup_elem(&rules, &slot);
   if (all) {
+    add_files(call, all->descriptors);
     read_at_entry(call, all);
     call->rules_at_exit = all->exit_count != 0;
   }

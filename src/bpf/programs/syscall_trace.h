@@ -41,6 +41,30 @@ enum trace_piece_flags { TRACE_ARG_MASK = 7, TRACE_AT_EXIT = 0x40, TRACE_FAULT =
 #define TRACE_PIECE_BYTES 4096
 #define TRACE_MEMORY_BYTES (TRACE_PIECES_BEGIN + TRACE_PIECE_BYTES + 64)
 
+/* The part of a piece that says what a descriptor refers to when the call begins: struct trace_file
+ * and names, once for each file that a thread uses. Its address is a label for that file, not an
+ * address; from then on a piece of the same label without bytes says that it is still that one. */
+#define TRACE_FILE_PART 255
+struct trace_file {
+  __u64 inode;
+  __u8 flags; /* enum trace_file_flags */
+  __u8 unused[7];
+  char type[16]; /* of its file system: "ext4", "sockfs" */
+                 /* Names follow, from the file up to the root, each ended by a NUL. */
+};
+
+enum trace_file_flags {
+  TRACE_FILE_DELETED = 1,
+  TRACE_FILE_CUT = 2,  /* there are more names */
+  TRACE_FILE_ALONE = 4 /* the last name is in no directory: a pipe, a socket, a memfd */
+};
+
+#define TRACE_FILE_NAMES 32       /* steps towards the root */
+#define TRACE_FILE_BYTES 1024     /* no further name begins beyond this */
+#define TRACE_FILE_NAME_BYTES 256 /* of one name, with its NUL */
+/* Descriptors whose files a thread remembers to have sent, by their lowest bits. */
+#define TRACE_FILE_SLOTS 16
+
 /* What is read for a call: MemoryShape of trace/arguments/syscall_table.h, in its order. */
 enum trace_shape {
   TRACE_NOTHING,
@@ -79,7 +103,8 @@ enum trace_message_part {
 
 struct trace_rules {
   __u8 entry_count, exit_count; /* of `rules`, in this order */
-  __u8 unused[6];
+  __u8 descriptors;             /* a bit for each argument that is a descriptor */
+  __u8 unused[5];
   struct trace_rule rules[TRACE_RULES];
 };
 

@@ -8,11 +8,23 @@
 
 #include "bpf/programs/syscall_trace.h"
 
+/// A file that was sent with its names, and what tells it from any other that the descriptor may
+/// refer to later. (The kernel uses the memory of a closed one again, so addresses alone do not.)
+struct sent_file {
+  __u64 label;  // 0: none
+  __u64 mount, dentry, name_hash, inode;
+  __u32 fd;
+  __u32 is_deleted;
+};
+
 /// A thread's call, from entry to exit.
 struct pending_call {
   struct trace_record record;
   __u8 memory[TRACE_MEMORY_BYTES];  // pieces, after the record, as they are sent
   __u32 memory_size;
+  __u32 files_size;  // the first of them: what its descriptors refer to
+  struct sent_file files[TRACE_FILE_SLOTS];
+  __u8 files_unsent;  // `files` holds some whose names have not reached a ring
   __u8 in_call;
   __u8 faulted;
   __u8 rules_at_exit;
@@ -296,7 +308,7 @@ static void read_at_exit(struct pending_call* call, __s64 result) {
   if (!all) return;
   if (call->faulted) {
     call->faulted = 0;
-    call->memory_size = 0;
+    call->memory_size = call->files_size;
     read_at_entry(call, all);
   }
   if (is_error(result)) return;
@@ -315,7 +327,7 @@ static void read_from_program(struct pending_call* call, const struct linux_binp
   __u32 slot = TRACE_CALL_SLOT(call->record.compat & 1, call->record.number);
   const struct trace_rules* all = bpf_map_lookup_elem(&rules, &slot);
   call->faulted = 0;
-  call->memory_size = 0;
+  call->memory_size = call->files_size;
   if (!all) return;
   _Bool arguments_done = 0;
   const struct mm_struct* memory = BPF_CORE_READ(task, mm);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 
 #include "base/file.h"
 #include "bpf/aggregation/sum_skeleton.h"
@@ -23,7 +24,8 @@ namespace {
 constexpr BpfSubject kStackWalker{"the BPF program that walks user stacks",
                                   "--call-graph dwarf unwinds without it"};
 
-/// The features that appeared last: helpers and types, with the version that has them.
+/// Names what of the features that appeared last (helpers and types) the kernel lacks, if any. It
+/// takes as long as loading, so it is asked where that failed.
 Result<> check_kernel() {
   btf* kernel = btf__load_vmlinux_btf();
   if (kernel == nullptr)
@@ -70,7 +72,6 @@ Result<StackWalker> StackWalker::open(const std::optional<StackSumOptions>& sums
     return fail(ErrorCode::kUnsupported,
                 "--call-graph bpf: the kernel part unwinds x86-64 and arm64: use --call-graph "
                 "dwarf");
-  TRY(check_kernel());
   auto program = std::make_unique<Program>(stack_walk__open());
   stack_walk* skeleton = program->skeleton;
   if (skeleton == nullptr) return bpf_refused(log, "open", kStackWalker);
@@ -80,7 +81,11 @@ Result<StackWalker> StackWalker::open(const std::optional<StackSumOptions>& sums
   if (sums) program->sums = sum_maps_of(*skeleton, *sums);
   bpf_program__set_autoload(skeleton->progs.walk_stack, !program->counts);
   bpf_program__set_autoload(skeleton->progs.sum_stack, program->counts);
-  if (stack_walk__load(skeleton) != 0) return bpf_refused(log, "load", kStackWalker);
+  if (stack_walk__load(skeleton) != 0) {
+    Error refused = bpf_refused(log, "load", kStackWalker).error();
+    TRY(check_kernel());
+    return std::unexpected(std::move(refused));
+  }
   program->sums.set_state(&skeleton->bss->sum_state);
   program->ring.emplace(TRY(map_ring(skeleton->maps.requests)));
   program->codes.emplace(TRY(map_ring(skeleton->maps.described_codes)));
@@ -122,26 +127,41 @@ Result<> StackWalker::watch_programs(std::optional<pid_t> below) {
   return {};
 }
 
-bool StackWalker::put_rule(uint32_t number, const walk_rule& rule) {
-  return bpf_map_update_elem(bpf_map__fd(program_->skeleton->maps.rules), &number, &rule,
-                             BPF_ANY) == 0;
+bool StackWalker::put_rules(uint32_t first, std::span<const walk_rule> rules) {
+  std::vector<uint32_t> numbers(rules.size());
+  std::iota(numbers.begin(), numbers.end(), first);
+  bpf_map_batch_opts options{};
+  options.sz = sizeof options;
+  auto count = static_cast<uint32_t>(rules.size());
+  return bpf_map_update_batch(bpf_map__fd(program_->skeleton->maps.rules), numbers.data(),
+                              rules.data(), &count, &options) == 0;
 }
 
-bool StackWalker::put_table(uint32_t slot, std::span<const walk_row> rows) {
+Fd StackWalker::make_table(std::span<const walk_row> rows) {
   bpf_map_create_opts options{};
   options.sz = sizeof options;
   options.map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE;
   Fd table(::bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_rows", sizeof(uint32_t), sizeof(walk_row),
                             static_cast<uint32_t>(rows.size()), &options));
-  if (!table.valid()) return false;
+  if (!table.valid()) return {};
   void* memory =
       ::mmap(nullptr, rows.size_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, table.get(), 0);
-  if (memory == MAP_FAILED) return false;
+  if (memory == MAP_FAILED) return {};
   std::memcpy(memory, rows.data(), rows.size_bytes());
   ::munmap(memory, rows.size_bytes());
-  int fd = table.get();
-  return bpf_map_update_elem(bpf_map__fd(program_->skeleton->maps.tables), &slot, &fd, BPF_ANY) ==
-         0;
+  return table;
+}
+
+bool StackWalker::put_tables(std::span<const uint32_t> slots, std::span<const int> tables) {
+  int map = bpf_map__fd(program_->skeleton->maps.tables);
+  bpf_map_batch_opts options{};
+  options.sz = sizeof options;
+  auto count = static_cast<uint32_t>(slots.size());
+  if (bpf_map_update_batch(map, slots.data(), tables.data(), &count, &options) == 0) return true;
+  // Before Linux 5.16 there are no batches of maps.
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (bpf_map_update_elem(map, &slots[i], &tables[i], BPF_ANY) != 0) return false;
+  return true;
 }
 
 void StackWalker::drop_table(uint32_t slot) {

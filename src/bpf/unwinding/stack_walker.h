@@ -2,10 +2,10 @@
 // call frame information, in the kernel, and writes the chain in front of the sample.
 //
 //   StackWalker walker = TRY(StackWalker::open());
-//   walker.put_rule(number, rule); walker.put_table(slot, rows); walker.put_object(key, object);
-//   walker.set_carrier(cpu, fd);            a bpf-output event that writes to the CPU's ring
-//   ioctl(event, PERF_EVENT_IOC_SET_BPF, walker.program())
-//   poll(walker.requests()) … walker.take_requests()     objects that are not known yet
+//   walker.put_rules(first, rules); walker.put_tables(slots, tables); walker.put_object(key,
+//   object); walker.set_carrier(cpu, fd);            a bpf-output event that writes to the CPU's
+//   ring ioctl(event, PERF_EVENT_IOC_SET_BPF, walker.program()) poll(walker.requests()) …
+//   walker.take_requests()     objects that are not known yet
 //
 // Opened with StackSumOptions, it counts samples by their chains instead; what only readers can
 // unwind, and what finds no room, is written all the same.
@@ -30,6 +30,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "bpf/aggregation/stack_sums.h"
 #include "bpf/programs/interpreted_code.h"
 #include "bpf/programs/python_frames.h"
@@ -60,8 +61,13 @@ class StackWalker {
   Result<> watch_programs(std::optional<pid_t> below);
 
   // Each returns false if the kernel refuses, mostly for want of memory.
-  bool put_rule(uint32_t number, const walk_rule& rule);
-  bool put_table(uint32_t slot, std::span<const walk_row> rows);
+  /// Rules from number `first` on, all or none.
+  bool put_rules(uint32_t first, std::span<const walk_rule> rules);
+  /// Descriptor of a table that walks cannot see yet; invalid if the kernel refuses.
+  [[nodiscard]] static Fd make_table(std::span<const walk_row> rows);
+  /// Makes tables visible. However many there are, the kernel waits once until no walk that began
+  /// before is in progress (a grace period of RCU: 20 to 250 ms on a busy machine).
+  bool put_tables(std::span<const uint32_t> slots, std::span<const int> tables);
   void drop_table(uint32_t slot);
   bool put_object(const walk_object_key& key, const walk_object& object);
   [[nodiscard]] std::optional<walk_object> find_object(const walk_object_key& key) const;

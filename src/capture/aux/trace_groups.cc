@@ -81,8 +81,8 @@ Result<bool> set_aux_samples(size_t tracer, const AuxOptions& options, EventList
   }
   if (!any && options.sample_bytes != 0)
     return fail(ErrorCode::kFailed,
-                "AUX area sampling requires an AUX area event group leader plus other events to "
-                "which to add samples");
+                "--aux-sample: give a group of events that a tracer leads: its trace goes into "
+                "their samples");
   return any;
 }
 

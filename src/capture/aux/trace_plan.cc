@@ -42,7 +42,7 @@ const TracerKind* tracer_of(const ParsedEvent& event) {
 Result<> refuse_conflicts(const RecordOptions& options, const ParsedEvent& event) {
   if (options.output.threads)
     return fail(ErrorCode::kUnsupported,
-                "Parallel trace streaming is not available in AUX area tracing mode.");
+                "--threads: instruction traces are written by one thread: leave it out");
   if (options.sampling.overwrite)
     return fail(ErrorCode::kUnsupported,
                 "--overwrite: the ring of {} must be writable to hold an AUX area: -S overwrites "
@@ -118,11 +118,18 @@ Result<std::optional<size_t>> find_tracer(const EventList& list) {
 
 /// Options and terms that only a trace gives a meaning to.
 Result<> refuse_without_tracer(const AuxOptions& options, const EventList& list) {
-  if (options.snapshot) return fail(ErrorCode::kFailed, "No AUX area tracing to snapshot");
-  if (options.sample_bytes != 0) return fail(ErrorCode::kFailed, "No AUX area event to sample");
+  if (options.snapshot)
+    return fail(ErrorCode::kFailed,
+                "-S: there is no instruction trace to take snapshots of: -e names a tracer");
+  if (options.sample_bytes != 0)
+    return fail(
+        ErrorCode::kFailed,
+        "--aux-sample: there is no instruction trace to put into samples: -e names a tracer");
   for (const ParsedEvent& event : list.events())
     if (event.terms.aux_sample_size.value_or(0) != 0)
-      return fail(ErrorCode::kFailed, "No AUX area event to sample ({})", event.name);
+      return fail(ErrorCode::kFailed,
+                  "{}: aux-sample-size: there is no instruction trace to put into its samples",
+                  event.name);
   if (options.area_pages != 0)
     return fail(ErrorCode::kUnsupported, "-m ,{}: there is no AUX area event to use AUX pages",
                 options.area_pages);

@@ -264,8 +264,9 @@ TEST_F(TracePlanning, SampledTracesNeedSamplesAndAreNoSnapshots) {
   EXPECT_EQ(parse_aux_sample_size("16,").error().message, "Bad AUX area sampling option: '16,'");
   EXPECT_THAT(error("{intel_pt//u,cs/aux-sample-size=61441/}"), HasSubstr("too big"));
   options_.trace.sample_bytes = 4096;
-  EXPECT_THAT(error("intel_pt//u,cs"), HasSubstr("requires an AUX area event group leader"));
-  EXPECT_EQ(error("cs"), "No AUX area event to sample");
+  EXPECT_THAT(error("intel_pt//u,cs"), HasSubstr("give a group of events that a tracer leads"));
+  EXPECT_EQ(error("cs"),
+            "--aux-sample: there is no instruction trace to put into samples: -e names a tracer");
   options_.trace.snapshot = true;
   EXPECT_EQ(error("{intel_pt//u,cs}"),
             "Snapshot mode (intel_pt PMU) and sample trace cannot be used together");
@@ -346,7 +347,8 @@ TEST_F(TracePlanning, WhatCannotBeTracedIsNamed) {
   EXPECT_THAT(error("intel_pt//u"), HasSubstr("must be at least 8KiB"));
   EXPECT_THAT(error("cs"), HasSubstr("-m ,1: there is no AUX area event"));
   options_.trace = {.snapshot = true};
-  EXPECT_EQ(error("cs"), "No AUX area tracing to snapshot");
+  EXPECT_EQ(error("cs"),
+            "-S: there is no instruction trace to take snapshots of: -e names a tracer");
 }
 
 }  // namespace

@@ -6,7 +6,10 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+
+#include "base/process/program.h"
 
 namespace sonde {
 namespace {
@@ -44,6 +47,8 @@ Result<std::pair<Fd, Fd>> make_pipe() {
 }  // namespace
 
 Result<Workload> Workload::fork(const std::vector<std::string>& command, bool quiet_stdout) {
+  const char* path = std::getenv("PATH");
+  TRY(check_program(command.front(), path == nullptr ? "/bin:/usr/bin" : path));
   auto [go_read, go_write] = TRY(make_pipe());
   auto [status_read, status_write] = TRY(make_pipe());
   std::vector<char*> words;

@@ -23,7 +23,8 @@ namespace sonde {
 
 class Workload {
  public:
-  /// `quiet_stdout`: the recording goes to our stdout, so the command's output goes to stderr.
+  /// kFailed for what cannot be executed. `quiet_stdout`: the recording goes to our stdout, so the
+  /// command's output goes to stderr.
   static Result<Workload> fork(const std::vector<std::string>& command, bool quiet_stdout);
 
   Workload(Workload&&) noexcept;

@@ -48,6 +48,9 @@ void CountRecorder::put_units(const CounterSet& counters, ByteBuilder& out) cons
     if (unit.scale != 1) encode(update, out);
     update.kind = EventUpdateKind::kCpus;
     update.cpus.cpus = cpus_of(counters.events()[i], counters.target());
+    // The tool's own times are one number, which is filed as the first CPU's.
+    if (counters.events()[i].parsed.tool != ToolEvent::kNone && !update.cpus.cpus.empty())
+      update.cpus.cpus.resize(1);
     if (update.cpus.cpus != counters.target().cpus) encode(update, out);
     // ATTR records in a pipe carry no names.
     update.kind = EventUpdateKind::kName;

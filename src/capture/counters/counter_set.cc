@@ -84,7 +84,8 @@ Result<CounterSet> CounterSet::open(const CountOptions& options, Env& env) {
   std::optional<TaskCounters> task_counters =
       TRY(TaskCounters::open(options, capture.target, capture.events, env, said));
   if (options.verbose > 0 && !said.empty()) note(options, env, said);
-  EventOpener opener(env.sys, capture.target, listener_for(options, env), {.counting = true});
+  EventOpener opener(env.sys, capture.target, listener_for(options, env),
+                     {.counting = true, .needs_ids = options.to_file});
   TRY(opener.open(capture.events));
   TRY(check_supported(capture.events, capture.target, env.sys));
   TRY(apply_filters(env.sys, capture.events));

@@ -48,7 +48,7 @@ class Configurator {
     if (event.parsed.sample_read) set_group_read(attr, group_size);
     set_rate(event);
     set_contents(event);
-    set_call_graph(attr, options_.call_graph, options_.dump_size, options_.max_stack);
+    set_call_graph(attr, options_.call_graph, options_.stack_dump_size(), options_.max_stack);
     if (user_registers_ != 0 && !event.is_dummy()) {
       attr.sample_type |= abi::kSampleRegsUser;
       attr.sample_regs_user |= user_registers_;
@@ -78,7 +78,6 @@ class Configurator {
     attr.sample_type |= abi::kSampleRead | abi::kSampleId;
     if (group_size < 2) return;
     attr.read_format |= abi::kFormatGroup;
-    attr.inherit = 0;  // a group cannot be read over inherited copies
   }
 
   [[nodiscard]] bool is_beside_trace(const CaptureEvent& event) const {
@@ -276,7 +275,7 @@ class Configurator {
     set_bit(attr, abi::kSampleRegsUser, user_registers_ != 0);
     CallGraphMode mode = options_.call_graph;
     if (terms.call_graph) mode = static_cast<CallGraphMode>(*terms.call_graph);
-    auto dump = static_cast<uint32_t>(terms.stack_size.value_or(options_.dump_size));
+    auto dump = static_cast<uint32_t>(terms.stack_size.value_or(options_.stack_dump_size()));
     set_call_graph(attr, mode, dump, max_stack);
     if (mode != CallGraphMode::kDwarf) return;
     attr.sample_type |= abi::kSampleAddr | abi::kSampleDataSrc;
@@ -396,7 +395,9 @@ Result<SamplingRate> settle_rate(const SamplingOptions& options, uint64_t kernel
   SamplingRate rate{.freq = default_freq};
   rate.given = options.freq || options.freq_max || options.period;
   if (options.period && (options.freq || options.freq_max))
-    return fail(ErrorCode::kFailed, "cannot set frequency and period at the same time");
+    return fail(
+        ErrorCode::kFailed,
+        "-F and -c: samples are taken so many times a second, or every so many events: give one");
   if (options.freq) rate.freq = *options.freq;
   if (options.freq_max) {
     if (kernel_max_freq == 0)
@@ -411,7 +412,8 @@ Result<SamplingRate> settle_rate(const SamplingOptions& options, uint64_t kernel
     rate.period = *options.period;
     return rate;
   }
-  if (rate.freq == 0) return fail(ErrorCode::kFailed, "frequency and count are zero, aborting");
+  if (rate.freq == 0)
+    return fail(ErrorCode::kFailed, "a frequency of 0 takes no samples: give -F or -c");
   if (kernel_max_freq == 0 || rate.freq <= kernel_max_freq) return rate;
   if (rate.given && options.strict_freq)
     return fail(ErrorCode::kFailed,

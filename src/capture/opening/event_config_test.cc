@@ -86,7 +86,7 @@ TEST(EventConfig, OnlyTheLeaderOfAReadGroupSamples) {
   EXPECT_EQ(events[1].attr().sample_period, 0u);
   EXPECT_FALSE(events[1].attr().freq);
   EXPECT_FALSE(events[1].attr().disabled);
-  EXPECT_FALSE(events[0].attr().inherit);
+  EXPECT_TRUE(events[0].attr().inherit);
   EXPECT_TRUE((events[0].attr().read_format & abi::kFormatGroup) != 0);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/expansion_allowance.h"
 #include "base/file.h"
@@ -75,20 +76,26 @@ std::vector<ThreadEntry> EventOpener::begun_threads() {
 
 Result<> EventOpener::open_event(std::vector<CaptureEvent>& events, size_t index) {
   CaptureEvent& event = events[index];
-  if (event.parsed.tool != ToolEvent::kNone && rules_.counting) return {};
   if (event.is_in_family || event.by_task_counters) return {};
-  const MissingFeatures known_missing = missing_;
-  precise_asked_ = static_cast<unsigned>(event.attr().precise_ip);
   auto members = static_cast<size_t>(std::ranges::count_if(
       events, [&](const CaptureEvent& e) { return e.parsed.leader == event.parsed.leader; }));
+  bool is_leader = event.parsed.leader == index && members > 1;
+  bool is_own_time = event.parsed.tool != ToolEvent::kNone && rules_.counting;
+  if (is_own_time && !is_leader && !rules_.needs_ids) return {};
+  const MissingFeatures known_missing = missing_;
+  precise_asked_ = static_cast<unsigned>(event.attr().precise_ip);
   while (true) {
     std::expected<void, Refusal> opened = open_everywhere(events, index);
-    if (opened) return {};
+    if (opened) {
+      if (!fall_back_note_.empty() && listener_.note)
+        listener_.note(std::exchange(fall_back_note_, {}));
+      return {};
+    }
     close_all(event);
     const Refusal& refusal = opened.error();
     if (ask_for_less(events, index, refusal, members)) continue;
     if (break_weak_group(events, index, refusal.error)) return open_event(events, index);
-    bool leads_others = event.parsed.leader == index && members > 1;
+    bool leads_others = is_leader;
     if (leads_others && event.parsed.weak_group && may_pass_over(false, refusal.error)) {
       dissolve_group(events, index);
       leads_others = false;
@@ -201,6 +208,10 @@ bool EventOpener::drop_missing_feature(const CaptureEvent& event, bool in_group)
   };
   // Kernels gained features in this order, so the newest is the likeliest to be missing. If the
   // user asked for one by name, its absence is an error and nothing more is tried.
+  // Linux 6.13: before, a thread's samples with values were those of the first thread alone.
+  if (drop(missing_.inherit_read, attr.inherit && attr.samples(abi::kSampleRead),
+           "inherit sample read"))
+    return true;
   if (drop(missing_.read_lost, (attr.read_format & abi::kFormatLost) != 0,
            "PERF_FORMAT_LOST support"))
     return true;
@@ -235,6 +246,7 @@ abi::EventAttr EventOpener::without_missing(const abi::EventAttr& wanted) const 
   abi::EventAttr attr = wanted;
   bool needs_newer = attr.sig_data != 0 || attr.config3 != 0;
   attr.size = needs_newer ? abi::kAttrSizeVer8 : kCommonAttrSize;
+  if (missing_.inherit_read && attr.samples(abi::kSampleRead)) attr.inherit = 0;
   if (missing_.read_lost) attr.read_format &= ~uint64_t{abi::kFormatLost};
   if (missing_.weight_struct && attr.samples(abi::kSampleWeightStruct))
     attr.sample_type =
@@ -267,8 +279,9 @@ bool EventOpener::fall_back(CaptureEvent& event, int error) {
     attr.type = abi::kTypeSoftware;
     attr.config = abi::kSwCpuClock;
     attr.precise_ip = precise_asked_ & 3;
-    if (listener_.note)
-      listener_.note("The cycles event is not supported, trying to fall back to cpu-clock-ticks");
+    fall_back_note_ =
+        "there are no hardware counters here: the clock of the CPU (cpu-clock) is recorded in "
+        "place of cycles";
     if (!event.parsed.name_given) event.parsed.name = event_name(attr);
     return true;
   }

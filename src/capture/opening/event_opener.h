@@ -16,7 +16,8 @@
 //
 // When only counting (OpenRules::counting), no other event is wanted in place of the one asked for:
 // step 5 is skipped, and an event that the machine does not have is marked as unsupported and
-// skipped.
+// skipped. The tool's own times (duration_time) need no counter, and get one only where something
+// else depends on it: a group that they lead, or the id by which a file of counts knows them.
 #pragma once
 
 #include <functional>
@@ -33,13 +34,15 @@ namespace sonde {
 
 /// Attr bits that the running kernel turned out to lack.
 struct MissingFeatures {
-  bool read_lost = false, weight_struct = false, branch_hw_index = false, bpf_event = false,
-       ksymbol = false, clockid_wrong = false, clockid = false, cloexec = false, mmap2 = false,
-       exclude_guest = false, sample_id_all = false, lbr_flags = false, group_read = false;
+  bool inherit_read = false, read_lost = false, weight_struct = false, branch_hw_index = false,
+       bpf_event = false, ksymbol = false, clockid_wrong = false, clockid = false, cloexec = false,
+       mmap2 = false, exclude_guest = false, sample_id_all = false, lbr_flags = false,
+       group_read = false;
 };
 
 struct OpenRules {
   bool counting = false;
+  bool needs_ids = false;  // counts go to a file, which knows counters by the kernel's ids
 };
 
 class EventOpener {
@@ -98,6 +101,7 @@ class EventOpener {
   bool limit_raised_ = false;
   bool kernel_excluded_ = false;
   unsigned precise_asked_ = 0;
+  std::string fall_back_note_;  // told when what was opened instead is open: it may be refused, too
 };
 
 /// The CPUs that `event` is opened on: those of its cpu= term, else those of the target or, if the

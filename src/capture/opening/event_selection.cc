@@ -13,7 +13,7 @@ namespace {
 /// Cgroups are assigned in order to the events that have none yet; a single one to all of them.
 Result<> assign_cgroups(std::string_view list, EventSelection::Chosen& chosen) {
   size_t events = chosen.events.size();
-  if (events == 0) return fail(ErrorCode::kUsage, "must define events before cgroups");
+  if (events == 0) return fail(ErrorCode::kUsage, "-G is about the events before it: put -e first");
   std::vector<std::string_view> names = split(list, ',');
   if (chosen.cgroups.size() + names.size() > events)
     return fail(ErrorCode::kUsage, "-G {}: there are more cgroups than events before it", list);

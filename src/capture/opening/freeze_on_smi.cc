@@ -22,7 +22,9 @@ Result<> write_setting(const std::string& setting, std::string_view value) {
 
 Result<FreezeOnSmi> FreezeOnSmi::set(const std::string& setting) {
   Result<std::string> now = read_file(setting);
-  if (!now) return fail(ErrorCode::kUnsupported, "freeze_on_smi is not supported.");
+  if (!now)
+    return fail(ErrorCode::kUnsupported,
+                "--smi-cost: this machine's counters cannot be stopped in system management mode");
   if (trim(*now) != "0") return FreezeOnSmi({});
   TRY(write_setting(setting, "1"));
   return FreezeOnSmi(setting);

@@ -16,27 +16,33 @@ std::string sysctl_value(const std::string& path) {
   return text ? std::string(trim(*text)) : std::string("unknown");
 }
 
-Error no_permission(const CaptureEvent& event, int error, int paranoid) {
-  std::string text;
-  if (error == EPERM)
-    text = fmt::format("No permission to enable {} event.\n\n", event.parsed.name);
-  text += fmt::format(
-      "Access to performance monitoring and observability operations is limited.\n"
-      "Consider adjusting /proc/sys/kernel/perf_event_paranoid setting to open\n"
-      "access to performance monitoring and observability operations for processes\n"
-      "without CAP_PERFMON, CAP_SYS_PTRACE or CAP_SYS_ADMIN Linux capability.\n"
-      "More information can be found at 'Perf events and tool security' document:\n"
-      "https://www.kernel.org/doc/html/latest/admin-guide/perf-security.html\n"
-      "perf_event_paranoid setting is {}:\n"
-      "  -1: Allow use of (almost) all events by all users\n"
-      "      Ignore mlock limit after perf_event_mlock_kb without CAP_IPC_LOCK\n"
-      ">= 0: Disallow raw and ftrace function tracepoint access\n"
-      ">= 1: Disallow CPU event access\n"
-      ">= 2: Disallow kernel profiling\n"
-      "To make the adjusted perf_event_paranoid setting permanent preserve it\n"
-      "in /etc/sysctl.conf (e.g. kernel.perf_event_paranoid = <setting>)",
-      paranoid);
-  return {ErrorCode::kPermission, std::move(text)};
+/// What the kernel lets who has no privilege measure, by the highest level of perf_event_paranoid
+/// at which it does (kernel/events/core.c, perf_allow_cpu and its kind; 3 is Debian's).
+struct Measured {
+  std::string_view what;
+  int level;
+};
+
+Measured measured(const abi::EventAttr& attr, const Target& target) {
+  bool is_raw = attr.type == abi::kTypeTracepoint && attr.samples(abi::kSampleRaw);
+  if (is_raw) return {"the fields of tracepoints", -1};
+  if (target.has_cpu()) return {"whole CPUs", 0};
+  if (!attr.exclude_kernel) return {"what the kernel does", 1};
+  return {"anything", 2};
+}
+
+Error no_permission(const CaptureEvent& event, const Target& target, int paranoid) {
+  const std::string& name = event.parsed.name;
+  Measured wanted = measured(event.attr(), target);
+  bool is_probe = event.parsed.pmu == "kprobe" || event.parsed.pmu == "uprobe";
+  if (is_probe || paranoid <= wanted.level)
+    return {ErrorCode::kPermission,
+            fmt::format("{}: {} takes root or CAP_PERFMON: use sudo", name,
+                        is_probe ? "a probe" : "what another user runs, or a policy guards,")};
+  return {ErrorCode::kPermission,
+          fmt::format("{}: measuring {} takes root or CAP_PERFMON while kernel.perf_event_paranoid "
+                      "is {}: use sudo, or allow it: sysctl kernel.perf_event_paranoid={}",
+                      name, wanted.what, paranoid, wanted.level)};
 }
 
 std::string not_supported(const CaptureEvent& event) {
@@ -49,17 +55,17 @@ std::string not_supported(const CaptureEvent& event) {
   if (attr.sample_period != 0)
     return name + ": PMU Hardware doesn't support sampling/overflow-interrupts. Try 'perf stat'";
   if (attr.precise_ip != 0)
-    return "'precise' request may not be supported. Try removing 'p' modifier.";
+    return name + ": it cannot be sampled that precisely here: fewer p, or none";
   return "The " + name + " event is not supported.";
 }
 
 std::string invalid(const CaptureEvent& event, const Target& target) {
   const abi::EventAttr& attr = event.attr();
   if (attr.samples(abi::kSampleCodePageSize))
-    return "Asking for the code page size isn't supported by this kernel.";
+    return "--code-page-size: the kernel is older than Linux 5.11";
   if (attr.samples(abi::kSampleDataPageSize))
-    return "Asking for the data page size isn't supported by this kernel.";
-  if (attr.write_backward) return "Reading from overwrite event is not supported by this kernel.";
+    return "--data-page-size: the kernel is older than Linux 5.11";
+  if (attr.write_backward) return "--overwrite: the kernel is older than Linux 4.7";
   if (attr.use_clockid)
     return fmt::format("clockid feature not supported, or wrong clockid ({}).", attr.clockid);
   if (attr.aux_output) return "The 'aux_output' feature is not supported";
@@ -76,10 +82,8 @@ std::string no_such(const CaptureEvent& event) {
 }
 
 std::string too_many() {
-  return "Too many events are opened.\n"
-         "Probably the maximum number of open file descriptors has been reached.\n"
-         "Hint: Try again after reducing the number of events.\n"
-         "Hint: Try increasing the limit with 'ulimit -n <limit>'";
+  return "there are more events, CPUs and threads than file descriptors allowed: raise the limit "
+         "(ulimit -n), or record fewer of them";
 }
 
 std::string out_of_memory(const CaptureEvent& event) {
@@ -109,7 +113,7 @@ std::string words_for(const CaptureEvent& event, const Target& target, int error
           event.parsed.name, event.attr().sample_max_stack,
           sysctl_value("/proc/sys/kernel/perf_event_max_stack"));
     case ENODEV:
-      return target.has_cpu() ? "No such device - did you specify an out-of-range profile CPU?"
+      return target.has_cpu() ? "the event cannot be opened on one of the CPUs: does it exist?"
                               : "";
     case ENOSPC:
       return event.attr().type == abi::kTypeBreakpoint
@@ -150,7 +154,7 @@ Error explain_open_failure(const CaptureEvent& event, const Target& target, int 
             fmt::format("Error:\nNo permission to open the {} event: {}", event.parsed.name,
                         seccomp_advice("perf_event_open"))};
   if (error == EPERM || error == EACCES) {
-    Error refused = no_permission(event, error, paranoid);
+    Error refused = no_permission(event, target, paranoid);
     refused.message.insert(0, "Error:\n");
     return refused;
   }
@@ -166,11 +170,9 @@ Error explain_open_failure(const CaptureEvent& event, const Target& target, int 
 Error explain_map_failure(size_t pages, int error) {
   if (error == EPERM)
     return {ErrorCode::kPermission,
-            fmt::format("Permission error mapping pages.\n"
-                        "Consider increasing /proc/sys/kernel/perf_event_mlock_kb,\n"
-                        "or try again with a smaller value of -m/--mmap_pages.\n"
-                        "(perf_event_mlock_kb is {}, asked for {} pages per ring)",
-                        sysctl_value("/proc/sys/kernel/perf_event_mlock_kb"), pages)};
+            fmt::format("rings of {} pages are more memory than this user may lock: a smaller -m, "
+                        "sudo, or more: sysctl kernel.perf_event_mlock_kb (it is {})",
+                        pages, sysctl_value("/proc/sys/kernel/perf_event_mlock_kb"))};
   return {ErrorCode::kFailed,
           fmt::format("failed to mmap {} pages: {}", pages, std::strerror(error))};
 }

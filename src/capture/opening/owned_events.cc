@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/blocked_signals.h"
+#include "base/nearest_names.h"
 #include "base/text.h"
 #include "bpf/filters/shared_filter.h"
 #include "elf/elf_file.h"

@@ -13,13 +13,14 @@ TargetOptions finalize(TargetOptions options, std::vector<std::string>& warnings
     warnings.emplace_back(text);
   };
   bool by_task = !options.pids.empty() || !options.tids.empty();
-  overrides(!options.pids.empty(), options.tids, "PID switch overriding TID");
-  overrides(by_task, options.user, "PID/TID switch overriding UID");
-  overrides(!options.user.empty(), options.cpus, "UID switch overriding CPU");
-  overrides(by_task, options.cpus, "PID/TID switch overriding CPU");
-  overrides(by_task, options.all_cpus, "PID/TID switch overriding SYSTEM");
-  overrides(!options.user.empty(), options.all_cpus, "UID switch overriding SYSTEM");
-  overrides(options.has_cpu(), options.per_thread, "SYSTEM/CPU switch overriding PER-THREAD");
+  overrides(!options.pids.empty(), options.tids, "-t is ignored: -p says which processes");
+  overrides(by_task, options.user, "-u is ignored: -p or -t says which tasks");
+  overrides(!options.user.empty(), options.cpus, "-C is ignored: -u says whose tasks, on any CPU");
+  overrides(by_task, options.cpus, "-C is ignored: -p or -t says which tasks, on any CPU");
+  overrides(by_task, options.all_cpus, "-a is ignored: -p or -t says which tasks");
+  overrides(!options.user.empty(), options.all_cpus, "-a is ignored: -u says whose tasks");
+  overrides(options.has_cpu(), options.per_thread,
+            "--per-thread is ignored: -a or -C says which CPUs");
   return options;
 }
 

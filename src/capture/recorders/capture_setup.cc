@@ -15,6 +15,7 @@
 #include "capture/opening/event_opener.h"
 #include "capture/opening/owned_events.h"
 #include "capture/recorders/aggregate_recorder.h"
+#include "capture/recorders/call_graph_choice.h"
 #include "capture/recorders/futex_event.h"
 #include "capture/recorders/off_cpu_event.h"
 #include "capture/recorders/user_filter.h"
@@ -66,22 +67,11 @@ Result<> check_terms(const EventList& events, const RecordOptions& options, Env&
   return {};
 }
 
-/// The walker writes to rings of CPUs that are read forward, and only sampling events run it.
 Result<> check_kernel_unwinding(const RecordOptions& options) {
   if (options.sampling.call_graph != CallGraphMode::kBpf) return {};
-  std::string_view other = options.sampling.overwrite           ? "--overwrite"
-                           : options.target.per_thread          ? "--per-thread"
-                           : options.sampling.kernel_callchains ? "--kernel-callchains"
-                                                                : "";
-  if (!other.empty())
-    return fail(ErrorCode::kUsage, "--call-graph bpf cannot be combined with {}", other);
-  for (const ParsedEvent& event : options.events.events())
-    if (event.attr.type == abi::kTypeTracepoint || is_trace_event(event))
-      return fail(ErrorCode::kUnsupported,
-                  "--call-graph bpf: {}: the walker runs on sampling events, not on tracepoints, "
-                  "probes and traces: use --call-graph dwarf",
-                  event.name);
-  return {};
+  std::string why_not = why_not_walked(options);
+  if (why_not.empty()) return {};
+  return fail(ErrorCode::kUsage, "--call-graph bpf: {}: use --call-graph dwarf", why_not);
 }
 
 /// The kernel runs one BPF program per event, and some options are one.
@@ -118,12 +108,9 @@ void warn_of_hidden_addresses(const RecordOptions& options, Env& env, const Capt
   uint64_t level = restricted ? parse_number(trim(*restricted)).value_or(0) : 0;
   if (level == 0 || (level == 1 && env.sys.geteuid() == 0)) return;
   say(options, env,
-      fmt::format(
-          "WARNING: Kernel address maps (/proc/kallsyms, /proc/modules) are restricted:\n"
-          "/proc/sys/kernel/kptr_restrict is {}, /proc/sys/kernel/perf_event_paranoid is {}.\n"
-          "Samples in kernel functions may not be resolved if a suitable vmlinux\n"
-          "file is not found in the buildid cache or in the vmlinux path.",
-          level, perf_event_paranoid()));
+      fmt::format("Warning:\nkernel functions will be shown by address while kernel.kptr_restrict "
+                  "is {}: use sudo, or show them: sysctl kernel.kptr_restrict=0",
+                  level));
 }
 
 EventOpener::Listener listener_for(const RecordOptions& options, Env& env) {
@@ -151,7 +138,7 @@ Result<> assign_cgroups(const std::vector<std::string>& names, Capture& capture)
   for (size_t i = 0; i < names.size() && i < capture.events.size(); ++i) {
     if (names[i].empty()) continue;
     if (!capture.target.has_cpu())
-      return fail(ErrorCode::kUsage, "cgroup monitoring only available in system-wide mode");
+      return fail(ErrorCode::kUsage, "-G counts what a cgroup does on CPUs: give -a or -C");
     Fd fd = TRY(open_cgroup(names[i]));
     capture.events[i].cgroup = names[i];
     capture.events[i].cgroup_fd = fd.get();

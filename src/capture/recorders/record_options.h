@@ -33,13 +33,19 @@ struct AggregationOptions {
   uint64_t window_s = 60;  // sums are written this often
 };
 
-enum class CallGraphMode : uint8_t { kNone, kFramePointer, kDwarf, kLbr, kBpf };
+/// kBest: not decided yet (call_graph_choice.h); no recording begins with it.
+enum class CallGraphMode : uint8_t { kNone, kFramePointer, kDwarf, kLbr, kBpf, kBest };
 
 /// Whether samples may have copies of stacks. perf unwinds them by call frame information that it
 /// finds by the mappings of data, too.
 constexpr bool copies_stacks(CallGraphMode mode) {
   return mode == CallGraphMode::kDwarf || mode == CallGraphMode::kBpf;
 }
+
+/// How many bytes of each stack `-g` copies for a command. Compilers and interpreters go deeper
+/// than the 8 KiB that are usual: of g++'s samples 95 % reach the thread's start with them, with
+/// these 98.
+inline constexpr uint32_t kWholeStackDumpSize = 16384;
 
 /// What each sample holds, and when one is taken. Event terms override this per event.
 struct SamplingOptions {
@@ -48,11 +54,11 @@ struct SamplingOptions {
   bool strict_freq = false;        // --strict-freq
   std::optional<uint64_t> period;  // -c N
   CallGraphMode call_graph = CallGraphMode::kNone;
-  uint32_t dump_size = 8192;   // --call-graph dwarf,SIZE
-  bool copies_walked = false;  // --call-graph bpf,raw: also copy the stacks that are walked
-  bool unwind_stacks = false;  // unwind stack copies before they are written (not dwarf,raw)
-  bool interpreters = true;    // --no-interpreters
-  uint32_t max_stack = 0;      // --call-graph fp,N; 0: the kernel's default
+  std::optional<uint32_t> dump_size;  // --call-graph dwarf,SIZE; see stack_dump_size()
+  bool copies_walked = false;         // --call-graph bpf,raw: also copy the stacks that are walked
+  bool unwind_stacks = false;         // unwind stack copies before they are written (not dwarf,raw)
+  bool interpreters = true;           // --no-interpreters
+  uint32_t max_stack = 0;             // --call-graph fp,N; 0: the kernel's default
   AggregationOptions aggregation;
 
   bool no_inherit = false;               // -i
@@ -94,6 +100,9 @@ struct SamplingOptions {
   /// own.
   bool keep_sideband = false;
   bool no_buffering = false;  // --no-buffering
+
+  /// In bytes: as many as perf copies where none are named.
+  [[nodiscard]] uint32_t stack_dump_size() const { return dump_size.value_or(8192); }
 };
 
 /// -D: when events are on. Times are relative to the start of the target.
@@ -134,7 +143,6 @@ struct OutputOptions {
   int compression_level = 0;           // -z
   uint64_t max_size_bytes = 0;         // --max-size
   bool timestamp_name = false;         // --timestamp-filename
-  bool timestamp_boundary = false;     // --timestamp-boundary
   std::optional<std::string> threads;  // --threads[=SPEC]
   uint32_t aio_blocks = 0;             // --aio[=N]
   uint64_t flush_bytes = 1;            // --mmap-flush
@@ -187,6 +195,7 @@ struct GuestOptions {
 
 class OwnedEvents;
 class RecordTransform;
+class StackWalker;
 
 struct RecordOptions {
   TargetOptions target;
@@ -213,6 +222,7 @@ struct RecordOptions {
   OwnedEvents* made = nullptr;            // what was made for the events; must outlive the
                                           // recording
   RecordTransform* transform = nullptr;   // between rings and file; must outlive the recording
+  StackWalker* walker = nullptr;          // opened beforehand, for --call-graph bpf; is moved from
 };
 
 }  // namespace sonde

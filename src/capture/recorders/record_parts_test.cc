@@ -181,8 +181,16 @@ TEST(Workload, IsHeldUntilItIsStartedAndGivesItsStatus) {
 }
 
 TEST(Workload, SaysWhyItCannotRun) {
-  Result<Workload> workload = Workload::fork({"/nonexistent/program"}, false);
+  EXPECT_EQ(Workload::fork({"/nonexistent/program"}, false).error().message,
+            "cannot run '/nonexistent/program': No such file or directory");
+  // What can be known only then: it was there when it was looked for.
+  std::string directory = (std::filesystem::temp_directory_path() / "workload.XXXXXX").string();
+  ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+  std::string program = directory + "/program";
+  std::filesystem::copy_file("/bin/true", program);
+  Result<Workload> workload = Workload::fork({program}, false);
   ASSERT_TRUE(workload);
+  std::filesystem::remove_all(directory);
   workload->start();
   EXPECT_EQ(workload->exec_error(), ENOENT);
   (void)workload->reap(true);

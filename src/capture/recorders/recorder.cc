@@ -87,6 +87,7 @@ class Recorder {
     keep(raise_recorder_priority(options_));
     keep(begin_file());
     start();
+    if (main_ && main_->has_thread()) put_reader_first(options_);
     while (!done_) {
       if (poller_.wait(wait_ms_)) ++wakeups_;
       keep_within_memory([this] { return read_what_came(); });
@@ -399,7 +400,7 @@ class Recorder {
   Result<> take_snapshot() {
     snapshot_wanted_ = false;
     if (!capture_.trace_rings || !capture_.trace_rings->takes_snapshots()) return {};
-    if (options_.verbose > 0) say(options_, env_, "Recording AUX area tracing snapshot");
+    if (options_.verbose > 0) say(options_, env_, "a snapshot of the instruction trace is written");
     return capture_.trace_rings->take_snapshot(events_on_, trace_output());
   }
 

@@ -33,6 +33,13 @@ void ask_for_short_slices() {
 
 }  // namespace
 
+void put_reader_first(const RecordOptions& options) {
+  constexpr int kFirst = -20;
+  bool is_chosen = options.realtime_priority > 0 || ::sched_getscheduler(0) != SCHED_OTHER ||
+                   ::getpriority(PRIO_PROCESS, 0) != 0;
+  if (!is_chosen) (void)::setpriority(PRIO_PROCESS, 0, kFirst);  // of this thread alone, in Linux
+}
+
 Result<> raise_recorder_priority(const RecordOptions& options) {
   if (options.realtime_priority <= 0) {
     ask_for_short_slices();

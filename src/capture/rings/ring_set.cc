@@ -85,12 +85,13 @@ Result<size_t> parse_ring_pages(std::string_view text, bool& rounded) {
   std::optional<uint64_t> pages = parse_number(text);
   if (!pages) {
     std::optional<uint64_t> bytes = parse_size(text);
-    if (!bytes) return fail(ErrorCode::kUsage, "Invalid argument for --mmap_pages/-m");
+    if (!bytes)
+      return fail(ErrorCode::kUsage, "-m expects a number of pages, or a size such as 512K");
     pages = (*bytes + page_size() - 1) / page_size();
   }
   constexpr uint64_t kMax = uint64_t{1} << 32;
   if (*pages == 0 || *pages > kMax)
-    return fail(ErrorCode::kUsage, "Invalid argument for --mmap_pages/-m");
+    return fail(ErrorCode::kUsage, "-m expects a number of pages, or a size such as 512K");
   size_t power = std::bit_ceil(*pages);
   rounded = power != *pages;
   return power;

@@ -39,6 +39,9 @@ class StreamWriter final : private RecordTransform::Output {
   /// Waits until everything has been passed to the stream; a transform ends its file.
   Result<> flush();
 
+  /// Whether a thread of its own transforms, compresses and writes.
+  [[nodiscard]] bool has_thread() const { return blocks_ > 0 || transform_ != nullptr; }
+
  private:
   struct Block {
     std::vector<std::byte> bytes;
@@ -49,7 +52,6 @@ class StreamWriter final : private RecordTransform::Output {
   static constexpr size_t kBehindBytes = size_t{128} << 20;
   static constexpr size_t kMaxBytes = size_t{256} << 20;
 
-  [[nodiscard]] bool has_thread() const { return blocks_ > 0 || transform_ != nullptr; }
   [[nodiscard]] bool is_full() const;
   Result<> enqueue(Bytes records, Bytes rest, bool from_ring);
   Result<> store(Block block, bool behind);

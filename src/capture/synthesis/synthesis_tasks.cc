@@ -183,9 +183,21 @@ class ProcessSynthesis {
   bool timed_out_ = false;
 };
 
+/// Whether the kernel gives this process numbers of a PID namespace of its own; false where /proc
+/// does not say.
+bool in_pid_namespace(const std::string& proc) {
+  constexpr ino_t kOfTheHost = 0xEFFFFFFC;  // PROC_PID_INIT_INO, linux/proc_ns.h
+  struct stat status{};
+  return ::stat((proc + "/self/ns/pid").c_str(), &status) == 0 && status.st_ino != kOfTheHost;
+}
+
 }  // namespace
 
 void synthesise_all_tasks(const TaskSynthesis& options, ByteBuilder& out) {
+  // All others have the number 0, and may do nothing that would say so.
+  if (in_pid_namespace(options.proc))
+    encode(CommRecord{0, 0, "[outside]", false},
+           RecordFrame{.attr = options.attr, .id = kSynthesisedId}, out);
   std::vector<pid_t> pids = numeric_entries(options.proc);
   std::vector<ByteBuilder> parts(pids.size());
   parallel_for(pids.size(),

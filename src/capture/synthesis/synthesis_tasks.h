@@ -26,7 +26,8 @@ struct TaskSynthesis {
   std::string proc = "/proc";
 };
 
-/// Every process and thread on the machine.
+/// Every process and thread on the machine; in a PID namespace also that task 0 is all others
+/// (machine/machine.h).
 void synthesise_all_tasks(const TaskSynthesis& options, ByteBuilder& out);
 
 /// Only these threads, as for `-p` and `-t`: no FORK records.

@@ -72,7 +72,8 @@ Result<std::unique_ptr<KernelUnwinding>> KernelUnwinding::open(const Capture& ca
                                                                Env& env) {
   std::optional<StackSumOptions> sums;
   if (options.sampling.aggregation.enabled) sums = sum_options(options);
-  StackWalker walker = TRY(StackWalker::open(sums));
+  StackWalker walker =
+      options.walker != nullptr ? std::move(*options.walker) : TRY(StackWalker::open(sums));
   std::unique_ptr<KernelUnwinding> opened(new KernelUnwinding(std::move(walker), options, env));
   opened->counts_ = sums.has_value();
   std::vector<ChainJoiner::Walked> walked;

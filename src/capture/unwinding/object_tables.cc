@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <system_error>
 
@@ -34,6 +35,8 @@ namespace {
 /// Rows of a table that takes some milliseconds to build: smaller ones are not cached on disk.
 constexpr size_t kWorthCaching = 20000;
 constexpr std::string_view kVdso = "[vdso]";
+/// Bounds the memory of those that are prepared and not loaded yet.
+constexpr size_t kObjectsAtOnce = 64;
 #ifdef __aarch64__
 constexpr uint16_t kMachine = EM_AARCH64;
 #else
@@ -203,7 +206,7 @@ void ObjectTables::work_ahead() {
     ahead_.pop_front();
     lock.unlock();
     if_memory_suffices([&] {
-      if (!is_loaded(object.key)) load(object, read(object));
+      if (!is_loaded(object.key)) load(object);
       load_needed(object);
     });
     lock.lock();
@@ -243,7 +246,7 @@ void ObjectTables::serve(const walk_request& request) {
   // The process is gone: the next one that maps the object asks again.
   if (object.path.empty()) return walker_.forget_object(request.key);
   bool is_met = request.start != 0;
-  if (is_met && !is_loaded(object.key)) load(object, read(object));
+  if (is_met && !is_loaded(object.key)) load(object);
   load_ahead(std::move(object));
 }
 
@@ -276,7 +279,7 @@ void ObjectTables::load_program(const std::string& path) {
     std::optional<walk_object_key> key = key_of(file);
     if (failed || !key) continue;
     Object object{.key = *key, .path = file, .pid = static_cast<uint32_t>(::getpid())};
-    if (!is_known(*key)) load(object, read(object));
+    if (!is_known(*key)) load(object);
     load_needed(object);
   }
 }
@@ -297,18 +300,30 @@ void ObjectTables::load_all(std::vector<Object> objects) {
   std::erase_if(objects, [&](const Object& object) {
     return is_known(object.key) || !seen.insert(object.key).second;
   });
-  parallel_for(objects.size(), [&](size_t i) { load(objects[i], read(objects[i])); });
+  for (size_t first = 0; first < objects.size(); first += kObjectsAtOnce) {
+    std::vector<std::optional<Prepared>> prepared(std::min(kObjectsAtOnce, objects.size() - first));
+    parallel_for(prepared.size(),
+                 [&](size_t i) { prepared[i] = prepare(std::move(objects[first + i])); });
+    std::vector<Prepared> all;
+    for (std::optional<Prepared>& one : prepared) all.push_back(std::move(*one));
+    publish(all);
+  }
 }
 
 /// A program's libraries follow it within a millisecond: they are loaded before they are asked for.
 void ObjectTables::load_needed(const Object& object) {
+  std::set<walk_object_key, ObjectOrder> seen;
+  std::vector<Prepared> libraries;
   std::vector<std::string> paths = needed_libraries(object.path);
-  for (const std::string& path : paths)
-    if (std::optional<walk_object_key> key = key_of(path); key && !is_known(*key)) {
-      Object library{.key = *key, .path = path, .pid = object.pid};
-      load(library, read(library));
-      load_needed(library);
-    }
+  while (!paths.empty()) {
+    std::string path = std::move(paths.back());
+    paths.pop_back();
+    std::optional<walk_object_key> key = key_of(path);
+    if (!key || is_known(*key) || !seen.insert(*key).second) continue;
+    std::ranges::move(needed_libraries(path), std::back_inserter(paths));
+    libraries.push_back(prepare({.key = *key, .path = std::move(path), .pid = object.pid}));
+  }
+  publish(libraries);
 }
 
 ObjectTables::Unwinding ObjectTables::read(const Object& object) const {
@@ -342,35 +357,83 @@ ObjectTables::Unwinding ObjectTables::read(const Object& object) const {
   return result;
 }
 
-void ObjectTables::load(Object object, const Unwinding& unwinding) {
-  WalkRules own(rules_.machine());
-  std::vector<walk_row> rows;
-  if (!unwinding.table.empty()) rows = walk_rows(unwinding.table, unwinding.segments, own);
+ObjectTables::Prepared ObjectTables::prepare(Object object) const {
+  Unwinding unwinding = read(object);
+  Prepared result{std::move(object), WalkRules(rules_.machine()), {}, {}};
+  if (!unwinding.table.empty())
+    result.rows = walk_rows(unwinding.table, unwinding.segments, result.rules);
+  result.interpreters = std::move(unwinding.interpreters);
+  return result;
+}
+
+void ObjectTables::load(Object object) {
+  Prepared one = prepare(std::move(object));
+  publish({&one, 1});
+}
+
+void ObjectTables::publish(std::span<Prepared> all) {
   std::lock_guard lock(mutex_);
-  rules_.adopt(own, rows);
-  for (const walk_rule& rule : rules_.added(rules_put_))
-    if (walker_.put_rule(static_cast<uint32_t>(rules_put_), rule)) ++rules_put_;
-  Object& kept = objects_.try_emplace(object.key, object).first->second;
-  if (kept.slot) return;
-  walk_object entry = unloaded(rows.empty() ? WALK_WITHOUT_TABLE : WALK_REQUESTED);
-  entry.row_count = static_cast<uint32_t>(rows.size());
-  ObjectInterpreters::Numbers numbers = interpreters_.add(
-      object.key, object.path, unwinding.interpreters,
-      [&](uint64_t start, uint64_t end) { return usual_frame_bytes(rows, rules_, start, end); });
-  entry.python = numbers.python;
-  entry.ruby = numbers.ruby;
-  entry.used_ns = monotonic_ns();  // or it would be the first to go
-  if (!rows.empty() && rules_put_ == rules_.size() && make_room(rows.size() * sizeof(walk_row))) {
-    uint32_t slot = free_slots_.front();
-    if (walker_.put_table(slot, rows)) {
-      free_slots_.pop_front();
-      kept.slot = entry.table = slot;
-      kept.bytes = rows.size() * sizeof(walk_row);
-      bytes_ += kept.bytes;
-      entry.state = WALK_LOADED;
-    }
+  Batch batch;
+  for (Prepared& one : all) {
+    rules_.adopt(one.rules, one.rows);
+    std::span<const walk_rule> added = rules_.added(rules_put_);
+    if (!added.empty() && walker_.put_rules(static_cast<uint32_t>(rules_put_), added))
+      rules_put_ += added.size();
+    Object& kept = objects_.try_emplace(one.object.key, one.object).first->second;
+    if (kept.slot) continue;
+    std::span<const walk_row> rows = one.rows;
+    walk_object entry = unloaded(rows.empty() ? WALK_WITHOUT_TABLE : WALK_REQUESTED);
+    entry.row_count = static_cast<uint32_t>(rows.size());
+    ObjectInterpreters::Numbers numbers = interpreters_.add(
+        one.object.key, one.object.path, one.interpreters,
+        [&](uint64_t start, uint64_t end) { return usual_frame_bytes(rows, rules_, start, end); });
+    entry.python = numbers.python;
+    entry.ruby = numbers.ruby;
+    entry.used_ns = monotonic_ns();  // or it would be the first to go
+    bool is_put = !rows.empty() && rules_put_ == rules_.size() &&
+                  make_room(rows.size_bytes(), batch) && batch_table(kept, rows, entry, batch);
+    if (!is_put) walker_.put_object(one.object.key, entry);
   }
-  walker_.put_object(object.key, entry);
+  show(batch);
+}
+
+/// Makes a table and gives it a place. Walks find it when the batch is shown.
+bool ObjectTables::batch_table(Object& object, std::span<const walk_row> rows,
+                               const walk_object& entry, Batch& batch) {
+  Fd table = StackWalker::make_table(rows);
+  if (!table.valid()) return false;
+  object.slot = free_slots_.front();
+  object.bytes = rows.size_bytes();
+  free_slots_.pop_front();
+  bytes_ += object.bytes;
+  batch.slots.push_back(*object.slot);
+  batch.tables.push_back(table.get());
+  batch.owned.push_back(std::move(table));
+  batch.entries.emplace_back(&object, entry);
+  return true;
+}
+
+/// Tables first, then the objects that lead to them.
+void ObjectTables::show(Batch& batch) {
+  if (batch.slots.empty()) return;
+  bool is_put = walker_.put_tables(batch.slots, batch.tables);
+  for (auto& [object, entry] : batch.entries) {
+    if (is_put) {
+      entry.state = WALK_LOADED;
+      entry.table = *object->slot;
+    } else {
+      free_slot(*object);
+    }
+    walker_.put_object(object->key, entry);
+  }
+  batch = {};
+}
+
+void ObjectTables::free_slot(Object& object) {
+  walker_.drop_table(*object.slot);
+  free_slots_.push_back(*object.slot);
+  bytes_ -= object.bytes;
+  object.slot.reset();
 }
 
 std::vector<std::string> ObjectTables::unknown_interpreters() const {
@@ -378,9 +441,12 @@ std::vector<std::string> ObjectTables::unknown_interpreters() const {
   return interpreters_.unknown();
 }
 
-bool ObjectTables::make_room(uint64_t bytes) {
+bool ObjectTables::make_room(uint64_t bytes, Batch& batch) {
   if (bytes > options_.most_bytes) return false;
-  while (bytes_ + bytes > options_.most_bytes || free_slots_.empty())
+  auto is_room = [&] { return bytes_ + bytes <= options_.most_bytes && !free_slots_.empty(); };
+  if (is_room()) return true;
+  show(batch);  // what is not visible yet would seem to be unused
+  while (!is_room())
     if (!drop_oldest()) return false;
   return true;
 }
@@ -398,10 +464,7 @@ bool ObjectTables::drop_oldest() {
   }
   if (oldest == nullptr) return false;
   walker_.forget_object(oldest->key);
-  walker_.drop_table(*oldest->slot);
-  free_slots_.push_back(*oldest->slot);
-  bytes_ -= oldest->bytes;
-  oldest->slot.reset();
+  free_slot(*oldest);
   ++dropped_;
   return true;
 }

@@ -83,6 +83,21 @@ class ObjectTables {
     SegmentMap segments;
     FoundInterpreters interpreters = {};
   };
+  /// What the walker needs of an object; numbers of rules are its own.
+  struct Prepared {
+    Object object;
+    WalkRules rules;
+    std::vector<walk_row> rows;
+    FoundInterpreters interpreters;
+  };
+  /// Tables that have a place, and that no walk can see yet: the kernel takes as long for all of
+  /// them as for one.
+  struct Batch {
+    std::vector<uint32_t> slots;
+    std::vector<int> tables;  // descriptors
+    std::vector<Fd> owned;
+    std::vector<std::pair<Object*, walk_object>> entries;
+  };
   [[nodiscard]] bool is_known(const walk_object_key& key) const;
 
   void work();
@@ -96,8 +111,14 @@ class ObjectTables {
   void load_needed(const Object& object);
   [[nodiscard]] bool is_loaded(const walk_object_key& key) const;
   [[nodiscard]] Unwinding read(const Object& object) const;
-  void load(Object object, const Unwinding& unwinding);
-  [[nodiscard]] bool make_room(uint64_t bytes);
+  [[nodiscard]] Prepared prepare(Object object) const;
+  void load(Object object);
+  void publish(std::span<Prepared> all);
+  [[nodiscard]] bool batch_table(Object& object, std::span<const walk_row> rows,
+                                 const walk_object& entry, Batch& batch);
+  void show(Batch& batch);
+  void free_slot(Object& object);
+  [[nodiscard]] bool make_room(uint64_t bytes, Batch& batch);
   [[nodiscard]] bool drop_oldest();
 
   StackWalker& walker_;

@@ -10,25 +10,33 @@ namespace sonde::annotation {
 namespace {
 
 constexpr RefusedOption kAnnotateRefuses[] = {
-    {0, "gtk", nullptr, "Use the GTK interface", "there is no GTK interface; use --stdio"},
+    {0, "gtk", nullptr, "show code in a window", "there is no GTK interface; use --stdio"},
 };
 
 void declare_choice(FlagTable& flags, Options& o) {
-  flags.text('i', "input", o.input, "file", "input file name");
-  flags.call('d', "dsos", "dso[,dso...]", "only consider symbols in these dsos",
+  flags.text('i', "input", o.input, "file",
+             "read this recording (default: perf.data); - is standard input");
+  flags.call('d', "dsos", "dso[,dso...]", "show only functions of these objects",
              words_into(o.dsos));
-  flags.text('s', "symbol", o.symbol, "symbol", "symbol to annotate");
-  flags.boolean('f', "force", o.force, "don't complain, do it");
+  flags.text('s', "symbol", o.symbol, "symbol", "show only the function of this name");
+  flags.boolean('f', "force", o.force, "read the recording even if it belongs to another user");
   flags.count('v', "verbose", o.verbose, "say where the code of each function lies");
-  flags.boolean('q', "quiet", o.quiet, "do now show any warnings or messages");
-  flags.boolean('D', "dump-raw-trace", o.dump, "dump raw trace in ASCII");
-  flags.call('C', "cpu", "cpu", "list of cpus to profile", numbers_into(o.cpus));
-  flags.boolean(0, "skip-missing", o.skip_missing, "Skip symbols that cannot be annotated");
-  flags.act(0, "skip-empty", "Do not display events without samples", [] { return Result<>(); })
+  flags.boolean('q', "quiet", o.quiet,
+                "print listings only: no warnings, no notes on what is missing");
+  flags.boolean('D', "dump-raw-trace", o.dump,
+                "print all records, byte by byte and decoded, instead of code");
+  flags.call('C', "cpu", "cpu", "only samples of these CPUs", numbers_into(o.cpus));
+  flags.boolean(0, "skip-missing", o.skip_missing,
+                "do not say which functions are left out because their code is not here");
+  flags
+      .act(0, "skip-empty", "leave out events without samples (they always are)",
+           [] { return Result<>(); })
       .on_negation([] {})
       .without_effect("only functions with samples are listed");
-  flags.boolean(0, "group", o.group, "Show event group information together");
-  flags.call(0, "percent-limit", "percent", "Don't show entries under that percent",
+  flags.boolean(0, "group", o.group,
+                "show all events side by side, even if they were not recorded as a group");
+  flags.call(0, "percent-limit", "percent",
+             "leave out functions with less than this percentage of the event",
              [&o](std::string_view word) -> Result<> {
                o.percent_limit = TRY(parse_percent(word));
                return {};
@@ -38,51 +46,58 @@ void declare_choice(FlagTable& flags, Options& o) {
 
 void declare_code(FlagTable& flags, Options& o) {
   declare_listing(flags, o.listing);
-  flags.text(0, "objdump", o.objdump, "path",
-             "objdump binary to use for disassembly and annotations");
+  flags
+      .text(0, "objdump", o.objdump, "path",
+            "path of objdump (not needed: code is decoded without it)")
+      .without_effect("code is disassembled without it, which is said");
 }
 
 void declare_data(FlagTable& flags, Options& o) {
   flags
       .call(0, "data-type", "name",
-            "Show the data types that samples accessed, field by field, instead of code",
+            "show the data types that samples accessed, field by field, instead of code",
             [&o](std::string_view name) -> Result<> {
               o.data_type = name;
               return {};
             })
       .when_bare("");
   flags.boolean(0, "type-stat", o.type_counts,
-                "With --data-type: how many samples have a type, and what the others lack");
+                "with --data-type: how many samples have a type, and what the others lack");
   flags.boolean(0, "insn-stat", o.instruction_counts,
-                "With --data-type: how many samples have a type, by kind of instruction");
+                "with --data-type: how many samples have a type, by kind of instruction");
   flags.boolean(0, "code-with-type", o.code_types,
-                "Show code, and after each instruction the type and field that it accesses");
+                "show code, and after each instruction the type and field that it accesses");
 }
 
 void declare_columns(FlagTable& flags, Options& o) {
-  flags.boolean('l', "print-line", o.listing.places, "print matching source lines (may be slow)");
-  flags.boolean('P', "full-paths", o.listing.full_paths, "Don't shorten the displayed pathnames");
-  flags.act('n', "show-nr-samples", "Show a column with the number of samples", [&o]() -> Result<> {
-    o.column = render::ListingColumn::kSamples;
-    return {};
-  });
-  flags.act(0, "show-total-period", "Show a column with the sum of periods", [&o]() -> Result<> {
-    o.column = render::ListingColumn::kPeriod;
-    return {};
-  });
-  flags.act(0, "stdio", "Use the stdio interface", [&o]() -> Result<> {
+  flags.boolean('l', "print-line", o.listing.places,
+                "begin with the share of each source line, and name lines beside the code");
+  flags.boolean('P', "full-paths", o.listing.full_paths,
+                "show objects and source files with their directories");
+  flags.act('n', "show-nr-samples", "show numbers of samples instead of percentages",
+            [&o]() -> Result<> {
+              o.column = render::ListingColumn::kSamples;
+              return {};
+            });
+  flags.act(0, "show-total-period", "show sums of periods instead of percentages",
+            [&o]() -> Result<> {
+              o.column = render::ListingColumn::kPeriod;
+              return {};
+            });
+  flags.act(0, "stdio", "print text, instead of opening the browser", [&o]() -> Result<> {
     o.formatted = false;
     o.browser = false;
     return {};
   });
-  flags.act(0, "stdio2", "Use the stdio2 interface, non-interactive, uses the TUI formatting",
+  flags.act(0, "stdio2", "print text that looks as in the browser, instead of opening it",
             [&o]() -> Result<> {
               o.formatted = true;
               return {};
             });
   flags
       .call(0, "stdio-color", "mode",
-            "'always' (default), 'never' or 'auto' only applicable to --stdio mode",
+            "print text, with colours: always (without a mode, too), never, or only on a terminal "
+            "(auto, the default)",
             [&o](std::string_view word) -> Result<> {
               if (word != "always" && word != "never" && word != "auto")
                 return fail(ErrorCode::kUsage, "expects always, never or auto, not '{}'", word);
@@ -91,7 +106,7 @@ void declare_columns(FlagTable& flags, Options& o) {
               return {};
             })
       .when_last("always");
-  flags.act(0, "tui", "Use the interactive interface", [&o]() -> Result<> {
+  flags.act(0, "tui", "open the browser (default on a terminal)", [&o]() -> Result<> {
     o.browser = true;
     return {};
   });
@@ -104,7 +119,7 @@ void declare_flags(FlagTable& flags, Options& o) {
   declare_choice(flags, o);
   declare_symbol_sources(flags, o.symbol_sources);
   flags.boolean(0, "ignore-vmlinux", o.symbol_sources.ignore_vmlinux,
-                "don't load vmlinux even if found");
+                "take the kernel's symbols from no vmlinux but that of -k");
   flags.act('m', "modules", "load module symbols (they always are)", [] { return Result<>(); })
       .without_effect("symbols of modules are always loaded");
   declare_code(flags, o);

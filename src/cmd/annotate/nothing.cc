@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "report/no_samples.h"
 
 namespace sonde::annotation {
 namespace {
@@ -59,10 +60,7 @@ bool wants_object(const Options& options, const Dso& dso) {
 int report_nothing(const Session& session, const Options& options, Env& env) {
   Fallen found = look(session, options);
   std::string where = options.dsos.empty() ? "" : " of " + join(options.dsos, ", ");
-  if (found.samples == 0) {
-    env.err.print("Error:\nThe {} data has no samples!\n", options.input);
-    return 0;
-  }
+  if (found.samples == 0) return report::say_no_samples(env, options.input, 0);
   if (found.wanted == 0)
     env.err.print("Error:\nNo sample of {} fell on {}: report -s dso lists what has samples\n",
                   options.input, options.dsos.empty() ? "an object" : join(options.dsos, ", "));

@@ -21,9 +21,11 @@ class Archive final : public Command {
         "symbols, and the maps of generated code. Every command opens it as it is:\n\n"
         "  sonde report -i perf.data.bundle\n\n"
         "Nothing has to be unpacked first. `tar --zstd -xf` extracts its contents.");
-    flags.text('i', "input", options_.input, "file", "input file name");
-    flags.text('o', "output", output_, "file", "output file name");
-    flags.boolean('f', "force", options_.force, "don't complain, do it");
+    flags.text('i', "input", options_.input, "file", "recording to pack (perf.data)");
+    flags.text(
+        'o', "output", output_, "file",
+        "archive to write (default: the recording's name and .tar.bz2, with --bundle .bundle)");
+    flags.boolean('f', "force", options_.force, "read the recording even if another user owns it");
     flags.boolean('a', "all", options_.all, "also pack objects that no sample hit");
     flags.text(0, "exclude-buildids", options_.excluded_ids, "file",
                "leave out the objects whose build ids are in this file, one per line");
@@ -47,13 +49,18 @@ class Archive final : public Command {
   Result<int> make_tarball(Env& env) const {
     ArchivedObjects found = TRY(find_objects_of(options_, env));
     if (found.objects.empty())
-      return fail(ErrorCode::kNotFound, "{} archive: no build-ids found", env.tool);
+      return fail(ErrorCode::kNotFound,
+                  "{}: nothing to pack: samples hit no object with a build id that is not excluded "
+                  "(-a also packs objects without samples)",
+                  options_.input);
     std::string path = output_.empty() ? options_.input + ".tar.bz2" : output_;
     ArchiveWriter archive = TRY(ArchiveWriter::create(path, Compression::kBzip2));
     count_missing(TRY(put_objects(found, false, archive)), env.losses);
     TRY(archive.finish());
     env.out.print(
-        "Now please run:\n\n$ tar xvf {} -C ~/.debug\n\nwherever you need to run '{} report' on.\n",
+        "{0} is packed. On the machine that reports, unpack it by one of\n\n"
+        "  tar xf {0} -C ~/.debug\n"
+        "  {1} archive --unpack {0}\n",
         path, env.tool);
     return 0;
   }

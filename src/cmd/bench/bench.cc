@@ -104,10 +104,12 @@ The simple format prints only the numbers of benchmarks that have one result: se
   sonde bench syscall all)");
     flags.stop_at_first_word();
     flags
-        .call('f', "format", "default|simple", "Specify the output formatting style",
+        .call('f', "format", "default|simple",
+              "how results are printed: default, with texts, or simple, only their numbers",
               [this](std::string_view word) { return set_format(word); })
         .offers({"default", "simple"});
-    flags.call('r', "repeat", "n", "Specify amount of times to repeat the run",
+    flags.call('r', "repeat", "n",
+               "how often benchmarks of futexes and breakpoints repeat what they measure (10)",
                [this](std::string_view word) { return set_repeat(word); });
     std::vector<std::string> names;
     for (const BenchmarkCollection& collection : benchmark_collections())
@@ -136,7 +138,7 @@ The simple format prints only the numbers of benchmarks that have one result: se
  private:
   Result<> set_format(std::string_view word) {
     if (word != "default" && word != "simple")
-      return fail(ErrorCode::kUsage, "Unknown format descriptor: '{}'", word);
+      return fail(ErrorCode::kUsage, "expects default or simple, not '{}'", word);
     options_.format = word == "simple" ? BenchmarkFormat::kSimple : BenchmarkFormat::kDefault;
     return {};
   }
@@ -144,7 +146,7 @@ The simple format prints only the numbers of benchmarks that have one result: se
   Result<> set_repeat(std::string_view word) {
     options_.repeat = TRY(number_from<unsigned>(word));
     if (options_.repeat == 0)
-      return fail(ErrorCode::kUsage, "Invalid repeat option: Must specify a positive value");
+      return fail(ErrorCode::kUsage, "expects a number of runs, at least 1");
     return {};
   }
 

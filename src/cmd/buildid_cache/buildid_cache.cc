@@ -22,30 +22,38 @@ class BuildIdCacheCommand final : public Command {
         "--buildid-dir or buildid.dir in the perfconfig names; perf and sonde share it.\n\n"
         "Separate the files of a list with commas. Actions in one command line run in this "
         "order: add, remove, purge, purge all, missing, update, kcore.");
-    flags.call('a', "add", "file list",
-               "file(s) to add; of a recording (perf.data), the objects that it names",
-               list_into(add_));
-    flags.boolean('f', "force", force_, "don't complain, do it");
-    flags.text('k', "kcore", kcore_, "file", "kcore file to add");
-    flags.boolean('l', "list", list_, "list all cached files");
-    flags.text('M', "missing", missing_, "file", "to find missing build ids in the cache");
-    flags.call('p', "purge", "file list", "file(s) to remove (remove old caches too)",
+    flags.call(
+        'a', "add", "file list",
+        "files to copy into the cache; of a recording (perf.data), the objects that it names",
+        list_into(add_));
+    flags.boolean('f', "force", force_, "read recordings even if another user owns them");
+    flags.text(
+        'k', "kcore", kcore_, "file",
+        "copy the kernel's code from this file (/proc/kcore), with kallsyms and modules beside it");
+    flags.boolean('l', "list", list_, "list what is in the cache: build ids and paths");
+    flags.text('M', "missing", missing_, "file",
+               "list what this recording names and the cache lacks");
+    flags.call('p', "purge", "file list",
+               "files of which every version is removed, also of files that are gone",
                list_into(purge_));
-    flags.boolean('P', "purge-all", purge_all_, "purge all cached files");
-    flags.call('r', "remove", "file list", "file(s) to remove", list_into(remove_));
-    flags.call('u', "update", "file list", "file(s) to update", list_into(update_));
-    flags.count('v', "verbose", verbose_, "be more verbose");
-    flags.number(0, "target-ns", target_pid_, "n", "target pid for namespace context");
+    flags.boolean('P', "purge-all", purge_all_, "remove everything from the cache");
+    flags.call('r', "remove", "file list",
+               "files whose build ids are removed, under whatever path they are kept",
+               list_into(remove_));
+    flags.call('u', "update", "file list", "files that replace what is kept under their build ids",
+               list_into(update_));
+    flags.count('v', "verbose", verbose_, "say what becomes of each file");
+    flags.number(0, "target-ns", target_pid_, "n",
+                 "look up paths as the process with this pid sees them");
     flags
-        .call(
-            0, "debuginfod", "debuginfod urls",
-            "Ask debuginfod servers (DEBUGINFOD_URLS or these) for what a recording that is added "
-            "names and that is not here",
-            [this](std::string_view urls) -> Result<> {
-              TRY(start_debuginfod(std::string(urls)));
-              debuginfod_ = urls;
-              return {};
-            })
+        .call(0, "debuginfod", "debuginfod urls",
+              "ask debuginfod servers (DEBUGINFOD_URLS or these) for what a recording that is "
+              "added names and that is not here",
+              [this](std::string_view urls) -> Result<> {
+                TRY(start_debuginfod(std::string(urls)));
+                debuginfod_ = urls;
+                return {};
+              })
         .when_bare("");
     flags.section("EXAMPLES",
                   "  sonde buildid-cache --add /usr/bin/node\n"
@@ -57,7 +65,8 @@ class BuildIdCacheCommand final : public Command {
     bool changes = !add_.empty() || !remove_.empty() || !purge_.empty() || purge_all_ ||
                    !missing_.empty() || !update_.empty() || !kcore_.empty();
     if (!arguments.empty() || (!list_ && !changes)) return fail(ErrorCode::kUsage, "");
-    if (list_ && changes) return fail(ErrorCode::kUsage, "  Error: -l is exclusive.\n");
+    if (list_ && changes)
+      return fail(ErrorCode::kUsage, "  Error: -l only lists: leave it out to change the cache.\n");
     BuildIdCache cache(build_id_directory(env));
     if (cache.directory().empty())
       return fail(ErrorCode::kNotFound,

@@ -21,13 +21,17 @@ class BuildIdList final : public Command {
     flags.description(
         "Lists the build ids in a recording. The input may also be an ELF file; its own build id "
         "is then shown.");
-    flags.boolean('f', "force", options_.force, "don't complain, do it");
-    flags.boolean('H', "with-hits", options_.with_hits, "Show only DSOs with hits");
-    flags.text('i', "input", options_.input, "file", "input file name");
-    flags.boolean('k', "kernel", options_.kernel, "Show current kernel build id");
+    flags.boolean('f', "force", options_.force, "read the recording even if another user owns it");
+    flags.boolean('H', "with-hits", options_.with_hits, "only objects that samples hit");
+    flags.text('i', "input", options_.input, "file", "recording or ELF file to read (perf.data)");
+    flags.boolean('k', "kernel", options_.kernel, "show the running kernel's build id instead");
     flags.boolean('m', "kernel-maps", options_.kernel_maps,
-                  "Show build id of current kernel + modules");
-    flags.count('v', "verbose", options_.verbose, "be more verbose");
+                  "show build ids and addresses of the running kernel and its modules instead");
+    flags
+        .act('v', "verbose", "no effect: nothing more is known of an object",
+             [] { return Result<>(); })
+        .on_negation([] {})
+        .without_effect("nothing more is known of an object");
     declare_guest_sides(flags, options_.host, options_.guests);
   }
 
@@ -120,7 +124,6 @@ class BuildIdList final : public Command {
     bool with_hits = false;
     bool kernel = false;
     bool kernel_maps = false;
-    int verbose = 0;
     bool host = true, guests = true;  // whose objects
   } options_;
 };

@@ -35,6 +35,7 @@ class C2cReport final : public Command {
         !options_.only_counts && options_.call_graph.style != view::GraphStyle::kNone;
     session_options.want_symbols = !options_.only_counts;
     session_options.stitch_calls = stitch_calls_;
+    session_options.late_names = true;
     session_options.narrow = [this](const EventTable& events, const Features& /*features*/,
                                     SessionOptions& narrowed) {
       c2c::choose_branch_history(options_, events, narrowed);
@@ -43,6 +44,7 @@ class C2cReport final : public Command {
     TRY(c2c::check_branch_history(options_, session));
     if (stitch_calls_) warn_about_stitching(session.recording(), env.err);
     complete_options(session);
+    TRY(need_accesses(session.events(), env));
     if (session.samples().size() == 0)
       return fail(ErrorCode::kFailed, "{}: the recording has no samples; make one with c2c record",
                   input_.chosen_path(env));
@@ -51,20 +53,31 @@ class C2cReport final : public Command {
   }
 
  private:
+  [[nodiscard]] Result<> need_accesses(const EventTable& events, const Env& env) const {
+    for (const EventDesc& event : events.all())
+      if (event.attr.samples(abi::kSampleDataSrc)) return {};
+    return fail(ErrorCode::kFailed,
+                "{}: no event says where data came from; '{} c2c record' makes such a recording",
+                input_.chosen_path(env), env.tool);
+  }
   [[nodiscard]] bool wants_browser() const {
     return browser_.value_or(true) && !options_.only_counts;
   }
 
   void declare_rows(FlagTable& flags) {
     flags
-        .call('c', "coalesce", "coalesce fields", "coalesce fields: pid,tid,iaddr,dso",
+        .call('c', "coalesce", "coalesce fields",
+              "rows of a line differ in their offset and these: pid, tid, iaddr (the code, "
+              "default), dso",
               [this](std::string_view words) -> Result<> {
                 options_.fields = TRY(c2c::parse_row_fields(words));
                 return {};
               })
         .offers({"pid", "tid", "iaddr", "dso"});
     flags
-        .call('d', "display", "Switch HITM output type", "tot,lcl,rmt,peer",
+        .call('d', "display", "tot|lcl|rmt|peer",
+              "which loads count: HITM (tot, default; on Arm peer), in the same node (lcl), in "
+              "others (rmt), from any cache (peer)",
               [this](std::string_view word) -> Result<> {
                 options_.display = TRY(c2c::parse_display(word));
                 has_display_ = true;
@@ -72,28 +85,33 @@ class C2cReport final : public Command {
               })
         .offers({"tot", "lcl", "rmt", "peer"});
     flags.count('N', "node-info", node_info_,
-                "show extra node info in report (repeat for more info)");
+                "show the share of each node in a row's accesses; -NN: the CPUs of each node");
     flags.boolean(0, "double-cl", double_lines_,
-                  "Detect adjacent cacheline false sharing: lines of twice the size");
-    flags.boolean(0, "show-all", options_.show_all, "Show all captured HITM lines.");
+                  "take two adjacent lines, which some processors fetch together, as one");
+    flags.boolean(0, "show-all", options_.show_all,
+                  "also show lines with less than a thousandth of the loads that -d chooses");
   }
 
   void declare_what(FlagTable& flags) {
-    flags.boolean(0, "full-symbols", options_.full_symbols, "Display full length of symbols");
-    flags.boolean(0, "no-source", no_source_, "Do not display Source Line column");
+    flags.boolean(0, "full-symbols", options_.full_symbols,
+                  "do not cut the names of functions (default: at 30 characters)");
+    flags.boolean(0, "no-source", no_source_, "leave out the column with source lines");
     flags.boolean(0, "stats", options_.only_counts,
-                  "Display only statistic tables (implies --stdio)");
-    flags.choose(0, "stdio", browser_, std::optional(false), "Use the stdio interface");
+                  "print only how many accesses there were of each kind, no lines");
+    flags.choose(0, "stdio", browser_, std::optional(false),
+                 "print text, instead of opening the browser");
     flags.choose(0, "tui", browser_, std::optional(true),
-                 "Use the TUI interface (default, on a terminal)");
+                 "open the browser (default on a terminal)");
     flags
         .call('g', "call-graph", "print_type,threshold[,print_limit],order,sort_key[,branch],value",
-              "Display call graph (stack chain/backtrace); none: do not, even if it was recorded",
+              "show who called the code of each row, as report -g does (default, if it was "
+              "recorded); none: do not",
               [this](std::string_view text) {
                 return report::parse_call_graph(text, options_.call_graph);
               })
         .when_last("graph,0.5,caller,function,percent");
-    flags.boolean(0, "stitch-lbr", stitch_calls_, "Enable LBR callgraph stitching approach");
+    flags.boolean(0, "stitch-lbr", stitch_calls_,
+                  "complete call stacks of record --call-graph lbr by those of preceding samples");
   }
 
   /// Arm's processors report transfers between caches, but not whether the line was modified.

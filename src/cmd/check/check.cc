@@ -29,7 +29,7 @@ class CheckFeature final : public Command {
         "Shows for each feature whether it is built in. The names are those of `version "
         "--build-options`, or the macros there. The status is 0 if all are, and 1 if one is not, "
         "or is not known.");
-    flags.boolean('q', "quiet", quiet_, "do not show anything, the status says it");
+    flags.boolean('q', "quiet", quiet_, "print nothing: the exit status tells");
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
@@ -46,7 +46,7 @@ class CheckFeature final : public Command {
                       env.tool);
       else if (!quiet_)
         env.out.write(feature_line(*feature));
-      all_on &= feature != nullptr && feature->on;
+      all_on &= feature != nullptr && feature->is_on();
     }
     return all_on ? 0 : 1;
   }
@@ -73,7 +73,7 @@ class Check final : public Command {
     flags.usage("[<options>] {feature <feature_list>|version}");
     flags.description("Shows whether features are built in, for scripts that depend on them.");
     flags.subcommands({"feature", "version"});
-    flags.boolean('q', "quiet", quiet_, "do not show anything, the status says it");
+    flags.boolean('q', "quiet", quiet_, "print nothing: the exit status tells");
   }
   std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
     if (arguments.empty()) return nullptr;

@@ -30,17 +30,20 @@ Settings are read from /etc/perfconfig and then from ~/.perfconfig, which takes 
   sonde config call-graph.record-mode
   sonde config events.directory=~/perfmon   # the processor vendor's JSON files of events
   sonde config --list)");
-    flags.boolean('l', "list", list_, "show current config variables");
-    flags.boolean(0, "system", system_, "use system config file");
-    flags.boolean(0, "user", user_, "use user config file");
+    flags.boolean('l', "list", list_, "list all settings, as without arguments");
+    flags.boolean(0, "system", system_, "show and change /etc/perfconfig alone");
+    flags.boolean(0, "user", user_, "show and change ~/.perfconfig alone");
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (system_ && user_) {
       // perf shows the usage here, but with the exit status of a failure.
-      return fail(ErrorCode::kFailed, "Error: only one config file at a time");
+      return fail(ErrorCode::kFailed,
+                  "Error: --system and --user name different files: give one of them");
     }
-    if (list_ && !arguments.empty()) return fail(ErrorCode::kUsage, "Error: takes no arguments");
+    if (list_ && !arguments.empty())
+      return fail(ErrorCode::kUsage, "Error: -l lists all settings: leave it out to see or set {}",
+                  arguments[0]);
     Config shown = system_ || user_ ? TRY(read(file(env))) : env.config;
     if (arguments.empty()) {
       for (const Config::Entry& entry : shown.entries())
@@ -57,17 +60,22 @@ Settings are read from /etc/perfconfig and then from ~/.perfconfig, which takes 
     std::string_view name = word.substr(0, equals);
     size_t dot = name.rfind('.');
     if (dot == std::string_view::npos || dot == 0)
-      return fail(ErrorCode::kFailed, "The config variable does not contain a section name: {}",
-                  word);
+      return fail(
+          ErrorCode::kFailed,
+          "'{}' names no section: settings are called SECTION.NAME, such as report.percent-limit",
+          word);
     if (dot + 1 == name.size())
-      return fail(ErrorCode::kFailed, "The config variable does not contain a variable name: {}",
-                  word);
+      return fail(
+          ErrorCode::kFailed,
+          "'{}' is only a section: settings are called SECTION.NAME, such as report.percent-limit",
+          word);
     if (equals == std::string_view::npos) {
       if (auto value = shown.get(name)) env.out.print("{}={}\n", name, *value);
       return {};
     }
     if (equals + 1 == word.size())
-      return fail(ErrorCode::kFailed, "The config variable does not contain a value: {}", name);
+      return fail(ErrorCode::kFailed, "{0}= lacks a value: {0}=VALUE sets it, {0} alone shows it",
+                  name);
     std::string path = file(env);
     Config changed = TRY(read(path));
     std::string_view value = word.substr(equals + 1);
@@ -76,10 +84,11 @@ Settings are read from /etc/perfconfig and then from ~/.perfconfig, which takes 
     Config again;
     if (!again.parse(changed.to_text(), path) || again.get(name) != value)
       return fail(ErrorCode::kFailed,
-                  "The config variable cannot be kept in a file: {}: a section's name has letters, "
-                  "digits, '-' and '_', and a variable's has, too",
+                  "{} cannot be kept in a file of settings: names of sections and variables have "
+                  "letters, digits, '-' and '_'",
                   name);
-    return write(path, "# this file is auto-generated.\n" + changed.to_text());
+    return write(path, "# Written by the command config, which does not keep comments.\n" +
+                           changed.to_text());
   }
 
   /// The file that a change goes to.

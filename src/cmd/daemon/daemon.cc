@@ -15,9 +15,11 @@ struct CommonOptions {
   char separator = 0;
 
   void declare(FlagTable& flags) {
-    flags.boolean('v', "verbose", daemon.verbose, "be more verbose");
-    flags.text(0, "config", config, "config file", "config file path");
-    flags.text(0, "base", daemon.base, "directory", "base directory");
+    flags.boolean('v', "verbose", daemon.verbose,
+                  "also show paths, and in the list how long each session has run");
+    flags.text(0, "config", config, "config file", "configuration to use, instead of the user's");
+    flags.text(0, "base", daemon.base, "directory",
+               "directory in which sessions have theirs, instead of daemon.base");
   }
   /// `daemon.config_files` is known after this.
   Result<> check(const Env& env, const Arguments& arguments) {
@@ -41,7 +43,8 @@ class Start final : public Command {
     flags.description(
         "Starts the daemon and its sessions, and returns once they record. A session that fails at "
         "once is named; the others go on.");
-    flags.boolean('f', "foreground", common_.daemon.foreground, "stay on console");
+    flags.boolean('f', "foreground", common_.daemon.foreground,
+                  "go on in the foreground, on the terminal");
     common_.declare(flags);
   }
   Result<int> run(Env& env, const Arguments& arguments) override {
@@ -67,7 +70,7 @@ class Request final : public Command {
     flags.usage("[<options>]");
     flags.description(text_);
     if (request_.kind != DaemonRequest::Kind::kStop)
-      flags.text(0, "session", request_.session, "session", "only this session");
+      flags.text(0, "session", request_.session, "session", "only this session (default: all)");
     common_.declare(flags);
   }
   Result<int> run(Env& env, const Arguments& arguments) override {
@@ -108,7 +111,8 @@ perf's daemon and this one understand each other's requests.)");
   sonde daemon stop)");
     common_.declare(flags);
     flags
-        .call('x', "field-separator", "character", "print fields with this separator",
+        .call('x', "field-separator", "character",
+              "print the list's fields with this between them (,)",
               [this](std::string_view value) -> Result<> {
                 if (value.size() != 1) return fail(ErrorCode::kUsage, "expects one character");
                 common_.separator = value[0];

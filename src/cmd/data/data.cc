@@ -31,25 +31,28 @@ class DataConvert final : public Command {
         "(--symbol-ordering-file); the program must have been built by clang with "
         "-fbasic-block-address-map. All of these count every branch of an instruction trace, "
         "where the recording has one.");
-    flags.text('i', "input", input_, "file", "input file name");
-    flags.text(0, "to-json", json_, "file", "Convert to JSON format; - is standard output");
-    flags.text(0, "to-ctf", ctf_, "directory", "Convert to CTF format");
+    flags.text('i', "input", input_, "file", "recording to convert (perf.data)");
+    flags.text(0, "to-json", json_, "file", "write samples as JSON; - is standard output");
+    flags.text(0, "to-ctf", ctf_, "directory", "write a directory in the Common Trace Format");
     flags.text(0, "to-autofdo", autofdo_, "file",
-               "Convert branch stacks to AutoFDO's text; - is standard output");
+               "write branch stacks as AutoFDO's text; - is standard output");
     flags.text(0, "to-bolt", bolt_, "file",
-               "Convert branch stacks to the text of perf2bolt -pa; - is standard output");
-    flags.text(0, "to-propeller", propeller_, "file",
-               "Convert branch stacks to an order of basic blocks for clang; - is standard output");
+               "write branch stacks as the text of perf2bolt -pa; - is standard output");
+    flags.text(
+        0, "to-propeller", propeller_, "file",
+        "write an order of basic blocks for clang, from branch stacks; - is standard output");
     flags.text(0, "symorder", symbol_order_, "file",
                "of --to-propeller: also write the order of functions, for lld");
     flags.text(0, "dso", dso_, "object",
                "of --to-autofdo, --to-bolt and --to-propeller: path or name of the program or "
                "library; by default that with the most branches");
-    flags.boolean('f', "force", force_, "don't complain, do it; overwrite the file");
-    flags.count('v', "verbose", verbose_, "be more verbose")
+    flags.boolean('f', "force", force_,
+                  "read the recording even if another user owns it, and overwrite the file");
+    flags.count('v', "verbose", verbose_, "no effect: what is lost is said anyway")
         .without_effect("what is lost is said anyway");
-    flags.boolean(0, "tod", wall_clock_, "Convert time to wall clock time; of CTF");
-    flags.boolean(0, "all", all_, "Convert records of tasks and mappings, too; of CTF");
+    flags.boolean(0, "tod", wall_clock_,
+                  "with --to-ctf: wall-clock times, instead of those of the recording's clock");
+    flags.boolean(0, "all", all_, "with --to-ctf: records of tasks and mappings, too");
     declare_symbol_sources(flags, session_.symbols);
     flags.section("EXAMPLES", R"(  sonde data convert --to-json samples.json
   sonde data convert --to-ctf trace && babeltrace trace
@@ -89,16 +92,17 @@ class DataConvert final : public Command {
       return fail(ErrorCode::kUsage, "Error: unexpected argument '{}'; name the recording with -i",
                   arguments[0]);
     if (!json_.empty() && !ctf_.empty())
-      return fail(ErrorCode::kFailed, "You cannot specify both --to-ctf and --to-json.");
+      return fail(ErrorCode::kFailed, "--to-ctf and --to-json exclude each other: convert twice");
     std::vector<std::string_view> options = branch_options();
     if (!options.empty() && !(json_ + ctf_).empty())
       return fail(ErrorCode::kFailed, "{} goes with neither --to-ctf nor --to-json.", options[0]);
     if (options.size() > 1)
-      return fail(ErrorCode::kFailed, "You cannot specify both {} and {}.", options[0], options[1]);
+      return fail(ErrorCode::kFailed, "{} and {} exclude each other: convert twice", options[0],
+                  options[1]);
     if (json_.empty() && ctf_.empty() && options.empty())
       return fail(ErrorCode::kUsage,
-                  "You must specify one of --to-ctf, --to-json, --to-autofdo, --to-bolt or "
-                  "--to-propeller.");
+                  "no format is chosen: give --to-ctf, --to-json, --to-autofdo, --to-bolt or "
+                  "--to-propeller");
     if (!dso_.empty() && options.empty())
       return fail(ErrorCode::kUsage,
                   "--dso chooses the object of --to-autofdo, --to-bolt or --to-propeller");
@@ -107,9 +111,12 @@ class DataConvert final : public Command {
     if (!symbol_order_.empty() && symbol_order_ == propeller_)
       return fail(ErrorCode::kUsage, "--to-propeller and --symorder write to two files");
     if (all_ && ctf_.empty())
-      return fail(ErrorCode::kUnsupported, "--all is currently unsupported for JSON output.");
+      return fail(ErrorCode::kUnsupported,
+                  "--all is for --to-ctf: the other formats have samples only");
     if (wall_clock_ && ctf_.empty())
-      return fail(ErrorCode::kUnsupported, "--tod is currently unsupported for JSON output.");
+      return fail(
+          ErrorCode::kUnsupported,
+          "--tod is for --to-ctf: the other formats keep the times of the recording's clock");
     return {};
   }
 
@@ -205,7 +212,7 @@ class DataConvert final : public Command {
     }
     struct stat status{};
     if (!force_ && ::lstat(path.c_str(), &status) == 0)
-      return fail(ErrorCode::kFailed, "{} exists. Use --force to overwrite it.", path);
+      return fail(ErrorCode::kFailed, "{} exists: --force overwrites it", path);
     auto opened = overwrite(path, 0666);
     if (!opened) return fail(ErrorCode::kIo, "failed to open {}: {}", path, opened.error());
     Fd file = std::move(*opened);
@@ -248,7 +255,7 @@ class Data final : public Command {
   }
   Result<int> run(Env& /*env*/, const Arguments& arguments) override {
     if (arguments.empty()) return fail(ErrorCode::kUsage, "");
-    return fail(ErrorCode::kUsage, "Unknown command: {}", arguments[0]);
+    return fail(ErrorCode::kUsage, "data has no subcommand '{}': there is convert", arguments[0]);
   }
 };
 

@@ -29,7 +29,7 @@ class DiffCommand final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>] [old_file] [new_file]");
     flags.description(
-        R"(Shows what changed between recordings: rows with the same name are shown side by side, with their share of the samples in the first recording and how it differs in the others. The first is the baseline; without file names, it is perf.data.old, and perf.data is compared with it.
+        R"(Shows what changed between recordings: rows with the same name are shown side by side, with their share of the samples in the first recording and how it differs in the others. Two versions of one program are one, even if they have different names (./old, ./new), and so are those of a library (libfoo.so.1.2, libfoo.so.1.3): the heading says which. --by-name compares them as two. The first is the baseline; without file names, it is perf.data.old, and perf.data is compared with it.
 
 A difference in shares may be due to chance: a recording is a sample. --noise shows next to each difference a confidence interval from the numbers of samples, and a verdict: more, less, came, went; noise, if the interval also allows for no difference; few, if there are too few samples for a verdict. All intervals of a table hold together with 95% confidence. They cover sampling error, not how runs differ: for that, stat --vs measures runs in turn.
 
@@ -39,7 +39,8 @@ To compare call paths, use `fold --diff` or `flamegraph A B`; for whole runs, `s
     flags.section("EXAMPLES", R"(  sonde diff
   sonde diff --noise old.data new.data
   sonde diff -c ratio -p -s comm,dso old.data new.data
-  sonde diff --above-noise -o 2 base.data first.data second.data)");
+  sonde diff --above-noise -o 2 base.data first.data second.data
+  sonde diff --by-name -s comm,dso before.data after.data)");
     diff::declare_flags(flags, o_);
   }
 
@@ -49,13 +50,19 @@ To compare call paths, use `fold --diff` or `flamegraph A B`; for whole runs, `s
     std::vector<std::string> paths = paths_of(arguments);
     TRY(check_options(paths.size()));
     if (o_.difference.sort_side >= paths.size())
-      return fail(ErrorCode::kFailed, "Order option out of limit.");
+      return fail(ErrorCode::kFailed,
+                  "-o: there is no recording of this number: 0 is the baseline, 1 the first that "
+                  "is compared with it");
     name_frame_functions(o_.symbol_sources, env);
     for (const std::string& path : paths)
       TRY((RecordingInput{.path = path, .force = o_.force, .dump = o_.dump}.dump_first(env)));
     Inputs inputs;
     for (const std::string& path : paths)
       inputs.push_back(TRY(DiffInput::open(path, inputs.size(), o_, env)));
+    // Under the name of perf, names are compared as perf does.
+    if (!o_.by_name.value_or(env.tool == "perf"))
+      for (size_t i = 1; i < inputs.size(); ++i)
+        inputs[i]->find_counterparts(*inputs[0], o_.verbose > 0);
     if (o_.streams) return write_streams(env, inputs);
     if (o_.cycles)
       for (const auto& input : inputs) TRY(diff::check_cycles(*input));
@@ -118,9 +125,21 @@ To compare call paths, use `fold --diff` or `flamegraph A B`; for whole runs, `s
       }
   }
 
+  static void write_matched_names(Sink& out, const Inputs& inputs) {
+    std::vector<std::string> said;
+    for (size_t i = 1; i < inputs.size(); ++i) {
+      std::string names = inputs[i]->matched_names();
+      if (names.empty() || std::ranges::find(said, names) != said.end()) continue;
+      out.print("# {} (not with --by-name)\n", names);
+      said.push_back(std::move(names));
+    }
+    if (!said.empty()) out.write("#\n");
+  }
+
   void write_heading(Sink& out, const Inputs& inputs, const report::EventReport& event,
                      bool first) const {
     if (!first) out.write("\n");
+    if (first) write_matched_names(out, inputs);
     out.print("# Event '{}'\n#\n", event.name);
     if (inputs.size() < 3 && o_.verbose == 0) return;
     out.write("# Data files:\n");

@@ -12,17 +12,20 @@ class Evlist final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description("Lists the events in a recording, one per line.");
-    flags.boolean('f', "force", options_.force, "don't complain, do it");
-    flags.boolean('F', "freq", options_.freq, "Show the sample frequency");
-    flags.boolean('g', "group", options_.group, "Show event group information");
-    flags.text('i', "input", options_.input, "file", "Input file name");
-    flags.boolean('v', "verbose", options_.verbose, "Show all event attr details");
-    flags.boolean(0, "trace-fields", options_.trace_fields, "Show tracepoint fields");
+    flags.boolean('f', "force", options_.force, "read the recording even if another user owns it");
+    flags.boolean('F', "freq", options_.freq,
+                  "show the sampling frequency or period of each event");
+    flags.boolean('g', "group", options_.group,
+                  "show the members of groups on one line, in braces");
+    flags.text('i', "input", options_.input, "file", "recording to read (perf.data)");
+    flags.boolean('v', "verbose", options_.verbose, "show every attribute of each event");
+    flags.boolean(0, "trace-fields", options_.trace_fields,
+                  "show the names of tracepoints' fields");
   }
 
   Result<int> run(Env& env, const Arguments&) override {
     if (options_.group && (options_.verbose || options_.freq))
-      return fail(ErrorCode::kUsage, "--group option is not compatible with other options");
+      return fail(ErrorCode::kUsage, "-g shows nothing but groups: leave out -v and -F");
     SessionOptions open;
     open.open = {.force = options_.force, .stdin_fd = env.in_fd};
     open.want_symbols = open.want_chains = false;

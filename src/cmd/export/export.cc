@@ -18,17 +18,20 @@ class ExportCommand final : public Command {
         .call(0, "to", "format", "what to write: " + names(),
               [this](std::string_view name) { return choose_format(name); })
         .offers(export_format_list(true));
-    flags.text('i', "input", input_, "file", "input file name");
-    flags.text('o', "output", output_, "file", "output file name; - is standard output");
+    flags.text('i', "input", input_, "file",
+               "profile to read (default: standard input if that is a pipe, else perf.data)");
+    flags.text('o', "output", output_, "file", "file to write; - is standard output (the default)");
     flags.list('e', "event", options_.stacks.events, "event",
                "only this event; may be given several times");
-    flags.boolean('f', "force", options_.session.open.force, "don't complain, do it");
+    flags.boolean('f', "force", options_.session.open.force,
+                  "read the recording even if another user owns it");
     flags.boolean(0, "experimental", experimental_, "allow formats that still change");
     flags.boolean(0, "source", options_.stacks.want_sources,
                   "the source file and line of each function, where they are known");
     flags.boolean(0, "addresses", options_.stacks.want_addresses,
                   "of pprof: each place in a function by itself, with its address");
     flags.boolean(0, "inline", inline_, "show functions that were inlined");
+    declare_check_chains(flags, options_);
     declare_call_trace(flags, options_);
     declare_symbol_sources(flags, options_.session.symbols);
     declare_guest_files(flags, options_.session.symbols.guests);

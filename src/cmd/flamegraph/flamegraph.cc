@@ -21,15 +21,18 @@ class FlamegraphCommand final : public Command {
 
 Without a file, piped input is drawn, or perf.data. A file's type is detected from its content: a recording, folded stacks, the text of script. - is standard input. A command after -- is recorded with call graphs and drawn, and no other file is left behind.
 
-With two files, the picture shows the second, and its colours show what changed: red frames have more samples than before, blue ones fewer. Stacks that are gone are shown below. Folded stacks with two counts are drawn in the same way.
+With two files, the picture shows the second, and its colours show what changed: red frames have more samples than before, blue ones fewer. Stacks that are gone are shown below. Two versions of one program are one, even if they have different names (./old, ./new; the subtitle says so), unless --by-name is given. Folded stacks with two counts are drawn in the same way.
 
 The picture goes to standard output, or to flamegraph.svg if that is a terminal or a command was recorded, or to the file given with -o.)");
     flags.section("EXAMPLES", R"(  sonde flamegraph -- make -j8
   sonde flamegraph -i perf.data -o build.svg --colors java
   sonde flamegraph before.data after.data > difference.svg
   sonde fold | grep parse | sonde flamegraph > parse.svg)");
-    flags.text('i', "input", input_, "file", "input file name");
-    flags.text('o', "output", output_, "file", "output file name; - is standard output");
+    flags.text('i', "input", input_, "file",
+               "profile to read (default: standard input if that is a pipe, else perf.data)");
+    flags.text('o', "output", output_, "file",
+               "file to write; - is standard output (the default; on a terminal, or of a command: "
+               "flamegraph.svg)");
     declare_flame_drawing(flags, drawing_);
     flags.group("Recording a command");
     flags.text('F', "freq", frequency_, "freq", "samples per second");

@@ -20,14 +20,19 @@ class FoldCommand final : public Command {
     flags.description(
         R"(Writes each distinct stack of a profile as one line: its frames from the outermost to the innermost, separated by semicolons, and its value. Lines are sorted. The profile is a recording (perf.data), the text of `script`, a pprof or speedscope file, or folded stacks; its type is detected from its content, and it may be compressed with gzip. - is standard input; without a file, it is piped input, or perf.data.
 
-The value of a stack is the sum of its samples' periods (nanoseconds, cycles ...), or the number of samples if the periods are not known. If there are several events, only one is written.)");
+The value of a stack is the sum of its samples' periods (nanoseconds, cycles ...), or the number of samples if the periods are not known. If there are several events, only one is written.
+
+--diff takes two versions of one program for one, even if they have different names (./old, ./new): the outermost frame is then "old → new", and a message says so. --by-name takes them for two.)");
     flags.section("EXAMPLES", R"(  sonde fold > out.folded
   sonde fold --all -e cycles -i perf.data -o out.folded
   perf script | sonde fold
-  sonde fold --diff -n before.data after.data)");
-    flags.text('i', "input", input_, "file", "input file name");
-    flags.text('o', "output", output_, "file", "output file name; - is standard output");
-    flags.boolean('f', "force", options_.session.open.force, "don't complain, do it");
+  sonde fold --diff -n before.data after.data
+  sonde fold --diff --by-name before.data after.data)");
+    flags.text('i', "input", input_, "file",
+               "profile to read (default: standard input if that is a pipe, else perf.data)");
+    flags.text('o', "output", output_, "file", "file to write; - is standard output (the default)");
+    flags.boolean('f', "force", options_.session.open.force,
+                  "read the recording even if another user owns it");
     declare_frames(flags);
     declare_samples(flags);
     declare_diff(flags);
@@ -67,6 +72,7 @@ The value of a stack is the sum of its samples' periods (nanoseconds, cycles ...
     flags.boolean(0, "inline", inlines_,
                   "inlined functions are frames, also in stacks that the recorder walked, and end "
                   "in _[i]");
+    declare_check_chains(flags, options_);
     flags.boolean(0, "srcline", spelling.lines, "frames end in :FILE:LINE");
     flags.boolean(0, "context", spelling.lines, "same as --srcline");
     flags.boolean(0, "tidy", spelling.tidy, "function arguments are omitted (the default)");
@@ -92,6 +98,7 @@ The value of a stack is the sum of its samples' periods (nanoseconds, cycles ...
     flags.boolean(0, "diff", diff_, "write the stacks of two profiles, with their values in each");
     flags.boolean('n', "normalize", difference_.normalize,
                   "the first profile's values are scaled so that its total equals the second's");
+    declare_by_name(flags, by_name_);
     flags.boolean('s', "strip-hex", difference_.strip_addresses, "0x7f32a0 in names becomes 0x...");
   }
 
@@ -100,6 +107,7 @@ The value of a stack is the sum of its samples' periods (nanoseconds, cycles ...
       return fail(ErrorCode::kUsage, "Error: --diff takes two files, before and after");
     if (!diff_ && arguments.size() + (input_.empty() ? 0 : 1) > 1)
       return fail(ErrorCode::kUsage, "Error: too many arguments");
+    if (!diff_ && by_name_) return fail(ErrorCode::kUsage, "Error: --by-name is for --diff");
     if (!diff_ && (difference_.normalize || difference_.strip_addresses))
       return fail(ErrorCode::kUsage, "Error: -{} is for --diff", difference_.normalize ? 'n' : 's');
     return {};
@@ -155,6 +163,11 @@ The value of a stack is the sum of its samples' periods (nanoseconds, cycles ...
     options.columns = {
         {.before = TRY(column_of(before, env)), .after = TRY(column_of(after, env))}};
     options.whole_numbers = true;
+    Counterparts counterparts;
+    if (!by_name_.value_or(false)) counterparts = counterparts_of(before, after, options.columns);
+    options.counterparts = &counterparts;
+    if (std::string said = counterparts.sentence(); !said.empty())
+      env.err.print("{}: {} (not with --by-name)\n", env.tool, said);
     return diff_profiles(before, after, options);
   }
 
@@ -163,6 +176,7 @@ The value of a stack is the sum of its samples' periods (nanoseconds, cycles ...
   std::string event_;
   std::string time_;
   std::optional<bool> inlines_;
+  std::optional<bool> by_name_;
   bool merge_recursion_ = false;
   bool diff_ = false;
   ProfileDiffOptions difference_;

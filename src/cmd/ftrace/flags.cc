@@ -4,16 +4,18 @@
 namespace sonde {
 
 void declare_target(FlagTable& flags, FtraceTarget& target) {
-  flags.text('p', "pid", target.pids, "pid", "Trace on existing process id");
-  flags.text(0, "tid", target.tids, "tid", "Trace on existing thread id (exclusive to --pid)");
-  flags.boolean('a', "all-cpus", target.all_cpus, "System-wide collection from all CPUs");
-  flags.text('C', "cpu", target.cpus, "cpu", "List of cpus to monitor");
-  flags.count('v', "verbose", target.verbose, "Say where tracing happens, and what is set for it");
+  flags.text('p', "pid", target.pids, "pid",
+             "trace the threads of these processes, separated by commas");
+  flags.text(0, "tid", target.tids, "tid", "trace these threads, separated by commas; not with -p");
+  flags.boolean('a', "all-cpus", target.all_cpus, "trace everything, though there is a command");
+  flags.text('C', "cpu", target.cpus, "cpu", "trace only what runs on these CPUs, such as 0,2-4");
+  flags.count('v', "verbose", target.verbose, "say where tracing happens, and what is set for it");
 }
 
 void declare_buffer_size(FlagTable& flags, TraceSettings& settings) {
   flags.call(
-      'm', "buffer-size", "size", "Size of per cpu buffer, needs to use a B, K, M or G suffix.",
+      'm', "buffer-size", "size",
+      "size of the kernel's buffer for each CPU, with unit B, K, M or G (default: unchanged)",
       [&settings](std::string_view word) -> Result<> {
         auto bytes = parse_size(word);
         constexpr uint64_t kMinSize = 1024;

@@ -19,35 +19,36 @@ struct FtraceFlags {
     declare_target(flags, run.target);
     TraceSettings& settings = run.settings;
     flags.text('t', "tracer", tracer, "tracer",
-               "Tracer to use: function_graph(default) or function");
+               "tracer: function_graph (the default), function, or another one of the kernel's");
     flags
-        .call('F', "funcs", "[FILTER]", "Show available functions to filter",
+        .call('F', "funcs", "[FILTER]",
+              "list functions that can be traced; a glob chooses among them",
               [this](std::string_view pattern) -> Result<> {
                 list = pattern;
                 return {};
               })
         .when_last("*");
     flags.number('D', "delay", run.delay_ms, "n",
-                 "Number of milliseconds to wait before starting tracing after program start");
+                 "begin to trace this many milliseconds after the start (0)");
     declare_buffer_size(flags, settings);
-    flags.boolean(0, "inherit", settings.inherit, "Trace children processes");
+    flags.boolean(0, "inherit", settings.inherit,
+                  "also trace threads and processes that traced ones start");
     flags.list('T', "trace-funcs", settings.functions, "func",
-               "Trace given functions using function tracer");
+               "trace calls of these functions, a name or glob; chooses the tracer function");
     flags.list('N', "notrace-funcs", settings.not_functions, "func",
-               "Do not trace given functions");
+               "do not trace these functions, a name or glob; chooses the tracer function");
     flags.call(
-        0, "func-opts", "options",
-        "Function tracer options, available options: call-graph,irq-info",
+        0, "func-opts", "options", "what the tracer function adds to a call: call-graph, irq-info",
         [&settings](std::string_view words) { return parse_function_options(words, settings); });
     flags.list('G', "graph-funcs", settings.graph_functions, "func",
-               "Trace given functions using function_graph tracer");
-    flags.list('g', "nograph-funcs", settings.not_graph_functions, "func",
-               "Set nograph filter on given functions");
+               "trace these functions and all that they call; chooses the tracer function_graph");
+    flags.list(
+        'g', "nograph-funcs", settings.not_graph_functions, "func",
+        "leave out these functions and all that they call; chooses the tracer function_graph");
     flags.call(
         0, "graph-opts", "options",
-        "Graph tracer options, available options: "
-        "nosleep-time,noirqs,verbose,tail,args,retval,retval-hex,retaddr,thresh=<n>,"
-        "depth=<n>",
+        "what the tracer function_graph shows: "
+        "nosleep-time,noirqs,verbose,tail,args,retval,retval-hex,retaddr,thresh=<us>,depth=<n>",
         [&settings](std::string_view words) { return parse_graph_options(words, settings); });
     flags.watch([this](const std::string&, const Flag::Use&) { any_used = true; });
   }
@@ -117,8 +118,9 @@ class Ftrace final : public Command {
     auto tracer = config.get("ftrace.tracer");
     if (!tracer) return {};
     if (*tracer != "function_graph" && *tracer != "function")
-      return fail(ErrorCode::kUsage,
-                  "Please select \"function_graph\" (default) or \"function\" for ftrace.tracer");
+      return fail(
+          ErrorCode::kUsage,
+          "ftrace.tracer in the perfconfig: expects function_graph (the default) or function");
     flags_.tracer = *tracer;
     return {};
   }

@@ -17,21 +17,21 @@ class FtraceLatency final : public Command {
 
 With -b, BPF programs add up the times in the kernel, which costs less than a line of text per call, needs no tracer, and leaves tracefs alone. -e then measures from one tracepoint to another in the same thread, for any two events.)");
     declare_target(flags, run_.target);
-    flags.list('T', "trace-funcs", run_.settings.functions, "func",
-               "Show latency of given function");
+    flags.list('T', "trace-funcs", run_.settings.functions, "func", "function to measure");
     declare_buffer_size(flags, run_.settings);
-    flags.boolean('n', "use-nsec", nanoseconds_, "Use nano-second histogram");
-    flags.boolean('b', "use-bpf", use_bpf_, "Use BPF to measure function latency");
+    flags.boolean('n', "use-nsec", nanoseconds_, "buckets in nanoseconds, instead of microseconds");
+    flags.boolean('b', "use-bpf", use_bpf_, "measure by BPF programs, instead of a tracer's text");
     flags.text('e', "events", events_, "begin,end",
-               "Measure the time between two tracepoints of a thread (with -b)");
+               "with -b: measure from the first tracepoint to the second, in the same thread");
     flags.number(0, "bucket-range", style_.buckets.range, "n",
-                 "Buckets of that many microseconds (-n: nanoseconds), not powers of two");
+                 "buckets of this many microseconds (-n: nanoseconds), instead of powers of two");
     flags.number(0, "min-latency", style_.buckets.from, "n",
-                 "Where the first of them begins; shorter calls share a bucket");
+                 "where the first bucket of --bucket-range begins; shorter calls share one");
     flags.number(0, "max-latency", style_.buckets.to, "n",
-                 "Where the last one begins, that of all longer calls");
-    flags.boolean(0, "hide-empty", style_.hide_empty, "Hide empty buckets in the histogram");
-    flags.text('i', "input", input_, "file", "Read the text of a trace instead of tracing");
+                 "where the last bucket of --bucket-range begins, that of all longer calls");
+    flags.boolean(0, "hide-empty", style_.hide_empty, "leave out buckets without calls");
+    flags.text('i', "input", input_, "file",
+               "read this output of `ftrace trace`, instead of tracing");
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {

@@ -17,16 +17,16 @@ class FtraceProfile final : public Command {
     declare_target(flags, run_.target);
     TraceSettings& settings = run_.settings;
     flags.list('T', "trace-funcs", settings.functions, "func",
-               "Trace given functions using function tracer");
+               "time these functions, a name or glob (default: all)");
     flags.list('N', "notrace-funcs", settings.not_functions, "func",
-               "Do not trace given functions");
+               "do not time these functions, a name or glob");
     flags.list('G', "graph-funcs", settings.graph_functions, "func",
-               "Trace given functions using function_graph tracer");
+               "time these functions and all that they call");
     flags.list('g', "nograph-funcs", settings.not_graph_functions, "func",
-               "Set nograph filter on given functions");
+               "leave out these functions and all that they call");
     declare_buffer_size(flags, settings);
     flags
-        .call('s', "sort", "key", "Sort result by key: total (default), avg, max, count, name.",
+        .call('s', "sort", "key", "column to sort by: total (the default), avg, max, count, name",
               [this](std::string_view word) -> Result<> {
                 sort_ = TRY(parse_call_sort(word));
                 return {};
@@ -34,9 +34,10 @@ class FtraceProfile final : public Command {
         .offers({"total", "avg", "max", "count", "name"});
     flags.call(
         0, "graph-opts", "options",
-        "Graph tracer options, available options: nosleep-time,noirqs,thresh=<n>,depth=<n>",
+        "which calls are timed, and how: nosleep-time,noirqs,thresh=<us>,depth=<n>",
         [&settings](std::string_view words) { return parse_graph_options(words, settings); });
-    flags.text('i', "input", input_, "file", "Read the text of a trace instead of tracing");
+    flags.text('i', "input", input_, "file",
+               "read this output of `ftrace trace`, instead of tracing");
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/option_values.h"
 #include "base/text.h"
 #include "cmd/options/profile_flags.h"
 
@@ -13,7 +14,7 @@ void declare_points(FlagTable& flags, HeatMapOptions& o) {
   flags.group("Where the points come from");
   flags.text('i', "input", o.input, "file",
              "recording, or text with a time and a latency in each line");
-  flags.boolean('f', "force", o.force, "don't complain, do it");
+  flags.boolean('f', "force", o.force, "read the recording even if another user owns it");
   flags.call(0, "from", "event[,event...]",
              "latency from this event (a glob may name several) to that of --to",
              words_into(o.from));
@@ -34,7 +35,8 @@ void declare_points(FlagTable& flags, HeatMapOptions& o) {
       "draw when events happened: a column per second, and in it the offset in the second");
   flags.text(0, "range", o.range, "start,stop",
              "with --subsecond: the flame graph of a range chosen in the map");
-  flags.text(0, "time", o.time, "str", "Time span of interest (start,stop)");
+  flags.text(0, "time", o.time, "str",
+             "only this span: start,stop in seconds, or shares of the recording such as 10%-20%");
   flags.call('p', "pid", "pid[,pid...]", "only events of these processes", numbers_into(o.pids));
   flags.call('t', "tid", "tid[,tid...]", "only events of these threads", numbers_into(o.tids));
 }
@@ -58,7 +60,7 @@ void declare_grid(FlagTable& flags, HeatMapOptions& o) {
   flags.text(0, "unitslatency", o.unit_of_values, "unit",
              "unit of the second column of text, for labels; for recordings: the unit of --minlat, "
              "--maxlat and --steplat (us), one of s, ms, us, ns");
-  flags.text(0, "unitslabel", o.unit_of_values, "unit", "the same as --unitslatency");
+  flags.text(0, "unitslabel", o.unit_of_values, "unit", "same as --unitslatency");
   flags.text(0, "minlat", o.least, "n", "smallest latency or value to draw");
   flags.text(0, "maxlat", o.largest, "n", "largest latency or value to draw");
   flags.number(0, "rows", o.rows, "n", "number of rows (at most 50, with round boundaries)");
@@ -77,7 +79,7 @@ void declare_grid(FlagTable& flags, HeatMapOptions& o) {
 
 void declare_picture(FlagTable& flags, HeatMapOptions& o) {
   flags.group("The picture");
-  flags.text('o', "output", o.output, "file", "output file name (standard output)");
+  flags.text('o', "output", o.output, "file", "file to write (standard output)");
   flags.text(0, "title", o.title, "text", "title");
   flags.text(0, "xlabel", o.x_label, "text", "label below the time axis");
   flags.text(0, "ylabel", o.y_label, "text", "label above the value axis");
@@ -142,10 +144,9 @@ Result<> check_heatmap_options(const HeatMapOptions& o) {
 }
 
 Result<double> per_second(std::string_view unit) {
-  if (unit == "s") return 1.0;
-  if (unit == "ms") return 1e3;
-  if (unit == "us") return 1e6;
-  if (unit == "ns") return 1e9;
+  constexpr double kSecondNs = 1e9;
+  auto ns = unit.empty() ? std::nullopt : time_unit_ns(unit, 1);
+  if (ns) return kSecondNs / static_cast<double>(*ns);
   return fail(ErrorCode::kUsage, "'{}' is no unit of time: s, ms, us, ns", unit);
 }
 

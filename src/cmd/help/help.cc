@@ -10,9 +10,9 @@ namespace sonde {
 namespace {
 
 constexpr RefusedOption kHelpRefuses[] = {
-    {'i', "info", nullptr, "show info page",
+    {'i', "info", nullptr, "refused: there are no info pages",
      "there are no info pages; without the option, the manual page is shown"},
-    {'w', "web", nullptr, "show manual in web browser",
+    {'w', "web", nullptr, "refused: there are no web pages",
      "there are no web pages; without the option, the manual page is shown"},
 };
 
@@ -23,7 +23,7 @@ class Help final : public Command {
     flags.description(
         "Without a command, lists all commands. With one, shows its manual page, which is made "
         "from the option table that also parses the command line.");
-    flags.boolean('a', "all", all_, "print all available commands");
+    flags.boolean('a', "all", all_, "list all commands");
     flags.boolean('m', "man", man_, "show the manual page (the default)");
     declare_refused(flags, kHelpRefuses);
     flags.boolean(0, "troff", troff_, "print the manual page's source, to install it");

@@ -23,7 +23,7 @@ void declare_what(FlagTable& flags, HistogramOptions& o) {
              "count only events with these fields, as in \"ret > 0 && comm == dd\"; of a pair: "
              "of the first event");
   flags.text('i', "input", o.input, "file", "events of this recording, instead of live ones");
-  flags.boolean('f', "force", o.force, "don't complain, do it");
+  flags.boolean('f', "force", o.force, "read the recording even if another user owns it");
   flags.group("Histograms");
   flags.text(0, "by", o.by, "field|comm|pid|tid|cpu", "one histogram for each value of this")
       .offers({"comm", "pid", "tid", "cpu"});

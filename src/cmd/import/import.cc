@@ -19,8 +19,8 @@ It is written as folded stacks, or in the format of --to. You don't need this fo
     flags.section("EXAMPLES", R"(  sonde import cpu.pb.gz > cpu.folded
   sonde import -e alloc_space heap.pb.gz | sonde flamegraph - > heap.svg
   sonde import --to speedscope -o cpu.json cpu.pb.gz)");
-    flags.text('i', "input", input_, "file", "input file name");
-    flags.text('o', "output", output_, "file", "output file name; - is standard output");
+    flags.text('i', "input", input_, "file", "profile to read");
+    flags.text('o', "output", output_, "file", "file to write; - is standard output (the default)");
     flags
         .call(0, "to", "format", "format to write: folded (the default), or another of export's",
               [this](std::string_view name) { return choose_format(name); })

@@ -10,7 +10,11 @@ class KallsymsCommand final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>] symbol_name");
     flags.description("Looks up symbols of the running kernel and its modules by name.");
-    flags.count('v', "verbose", verbose_, "be more verbose (show counter open errors, etc)");
+    flags
+        .act('v', "verbose", "no effect: all that is known of a symbol is shown anyway",
+             [] { return Result<>(); })
+        .on_negation([] {})
+        .without_effect("all that is known of a symbol is shown anyway");
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
@@ -37,8 +41,6 @@ class KallsymsCommand final : public Command {
     out.print("{}: {} {} {:#x}-{:#x} ({:#x}-{:#x})\n", name, in_kernel ? "[kernel]" : module,
               module, symbol.start, symbol.end, symbol.start, symbol.end);
   }
-
-  int verbose_ = 0;
 };
 
 }  // namespace

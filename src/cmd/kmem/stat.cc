@@ -26,18 +26,22 @@ void last_of_two(FlagTable& flags, const char* name, const char* help, int& own,
 }  // namespace
 
 void KmemOptions::declare(FlagTable& flags) {
-  last_of_two(flags, "slab", "Analyze slab allocator", slab, page);
-  last_of_two(flags, "page", "Analyze page allocator", page, slab);
-  last_of_two(flags, "caller", "show per-callsite statistics", caller, alloc);
-  last_of_two(flags, "alloc", "show per-allocation statistics", alloc, caller);
-  flags.call('s', "sort", "key[,key2...]",
-             "sort by keys: ptr, callsite, bytes, hit, pingpong, frag, page, order, migtype, gfp",
-             [this](std::string_view keys) { return set_sort(keys); });
-  flags.call('l', "line", "num", "show n lines",
+  last_of_two(flags, "slab",
+              "objects: kmalloc and caches (the default, unless kmem.default says page)", slab,
+              page);
+  last_of_two(flags, "page", "pages", page, slab);
+  last_of_two(flags, "caller", "a table of the places that allocated", caller, alloc);
+  last_of_two(flags, "alloc", "a table of what was allocated: objects, or pages", alloc, caller);
+  flags.call(
+      's', "sort", "key[,key2...]",
+      "what to sort by: of objects ptr, callsite, bytes, hit, pingpong, frag (frag,hit,bytes); of "
+      "pages page, callsite, bytes, hit, order, migtype, gfp (bytes,hit)",
+      [this](std::string_view keys) { return set_sort(keys); });
+  flags.call('l', "line", "num", "rows of a table (default: all)",
              [this](std::string_view count) { return set_lines(count); });
-  flags.boolean(0, "raw-ip", raw_addresses, "show raw ip instead of symbol");
-  flags.boolean(0, "live", live, "Show live page stat");
-  flags.text(0, "time", time, "str", "Time span of interest (start,stop)");
+  flags.boolean(0, "raw-ip", raw_addresses, "show places as addresses, instead of symbols");
+  flags.boolean(0, "live", live, "with --page: only pages that were not freed again");
+  flags.text(0, "time", time, "str", "only this span: start,stop in seconds");
   declare_unverified_symbols(flags, symbols);
   input.declare(flags);
 }
@@ -149,7 +153,8 @@ class KmemStat final : public Command {
     if (options_.live && !wanted.page)
       return fail(ErrorCode::kUsage, "--live is about pages: give --page, too");
     if (options_.time.find('%') != std::string::npos)
-      return fail(ErrorCode::kUsage, "Invalid time string: --time expects start,stop in seconds");
+      return fail(ErrorCode::kUsage,
+                  "--time expects start,stop in seconds; it takes no shares here");
     auto ranges = TRY(parse_time_ranges(options_.time, 0, 0));
     if (ranges.size() > 1)
       return fail(ErrorCode::kUsage, "--time: one span at a time, not {}", ranges.size());
@@ -162,9 +167,10 @@ class KmemStat final : public Command {
 
   Result<> check(const KmemPipeline& pipeline, const KmemWanted& wanted, const Env& env) const {
     auto lacks = [&](std::string_view what) {
-      return fail(ErrorCode::kFailed,
-                  "No {0} allocation events found.  Have you run '{1} kmem --{0} record'?", what,
-                  env.tool);
+      return fail(
+          ErrorCode::kFailed,
+          "{2}: no events of the {0} allocator; '{1} kmem --{0} record' makes such a recording",
+          what, env.tool, options_.input.chosen_path(env));
     };
     if (wanted.slab && !pipeline.has(KmemKind::kSlabAlloc)) return lacks("slab");
     if (wanted.page && !pipeline.has(KmemKind::kPageAlloc)) return lacks("page");

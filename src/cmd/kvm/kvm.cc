@@ -56,6 +56,8 @@ class KvmStatReport final : public Command {
     const RecordingInput& input = files_.input;
     std::string path = input.path.empty() ? std::string(kGuestFile) : input.path;
     FileScan scan = TRY(FileScan::open(path, input.open_options(env), env.losses));
+    TRY(need_one_of({"kvm:kvm_exit", "kvm:kvm_mmio", "kvm:kvm_pio", "kvm:kvm_msr"}, scan,
+                    "kvm stat record", env));
     options_.machine = TRY(kvm_machine_of(scan.features().cpu_id.value_or("")));
     TracepointPipeline pipeline(scan, kvm_tracepoints(), env.losses);
     KvmStat stat(options_);
@@ -164,7 +166,8 @@ stat shows why guests exited, and how long the host took to handle each exit: `k
   sonde kvm stat report --event mmio -k time
   sonde kvm stat live -d 2)");
     o_.files.input.declare(flags);
-    flags.text('o', "output", o_.files.output, "file", "Output file name");
+    flags.text('o', "output", o_.files.output, "file",
+               "file to write (perf.data.guest, with --host perf.data.kvm)");
     declare_guest_sides(flags, o_.host, o_.guest);
     declare_guest_files(flags, o_.guests);
   }
@@ -188,22 +191,24 @@ stat shows why guests exited, and how long the host took to handle each exit: `k
 void declare_kvm_view(FlagTable& flags, KvmOptions& options) {
   flags
       .call(0, "event", "report event",
-            "event for reporting: vmexit, mmio (x86 only), ioport (x86 only)",
+            "vmexit: exits by reason (the default); mmio: accesses to device memory; ioport: to "
+            "ports",
             [&options](std::string_view word) -> Result<> {
               options.view = TRY(parse_kvm_view(word));
               return {};
             })
       .offers({"vmexit", "mmio", "ioport"});
-  flags.number(0, "vcpu", options.vcpu, "n", "vcpu id to report");
+  flags.number(0, "vcpu", options.vcpu, "n", "only this virtual CPU of each machine");
   flags
       .call('k', "key", "sort-key",
-            "key for sorting: sample(sort by samples number) time (sort by avg time)",
+            "sort by: sample, how often something happened (the default), or time, how long on "
+            "average",
             [&options](std::string_view word) -> Result<> {
               options.sort = TRY(parse_kvm_sort(word));
               return {};
             })
       .offers({"sample", "time"});
-  flags.call('p', "pid", "pid", "analyze events only for given process id(s)",
+  flags.call('p', "pid", "pid", "only the virtual machines of these processes",
              numbers_into(options.pids));
 }
 

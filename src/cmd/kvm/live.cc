@@ -1,5 +1,6 @@
 // kvm stat live.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <ctime>
 
@@ -17,9 +18,8 @@ class KvmStatLive final : public Command {
     flags.usage("[<options>]");
     flags.description(
         R"(The table of `kvm stat report` for what happens now, added up anew for each screen: on the whole machine (-a, the default), or of a virtual machine's process (-p). q or an interrupt ends it.)");
-    flags.boolean('a', "all-cpus", o_.record.target.all_cpus,
-                  "system-wide collection from all CPUs");
-    flags.call('d', "display", "n", "time in seconds between display updates",
+    flags.boolean('a', "all-cpus", o_.record.target.all_cpus, "all virtual machines (the default)");
+    flags.call('d', "display", "n", "seconds for which a screen adds up (1)",
                [this](std::string_view text) -> Result<> {
                  constexpr double kMin_s = 0.1;
                  o_.display_s = TRY(number_from<double>(text));
@@ -27,14 +27,16 @@ class KvmStatLive final : public Command {
                    return fail(ErrorCode::kUsage, "-d: the shortest time is {} s", kMin_s);
                  return {};
                });
-    flags.call('m', "mmap-pages", "pages", "number of mmap data pages",
+    flags.call('m', "mmap-pages", "pages",
+               "size of each ring buffer, in pages or with unit B, K, M or G (512 pages)",
                ring_pages_into(o_.record.ring_pages));
-    flags.count('v', "verbose", o_.record.verbose,
-                "be more verbose (show counter open errors, etc)");
+    flags.count('v', "verbose", o_.record.verbose, "given twice: print how the events are opened");
     flags.number(0, "duration", slow_us_, "n",
-                 "show events other than HLT (x86 only) that take longer than duration usecs");
-    flags.number(0, "proc-map-timeout", o_.record.synthesis.map_timeout_ms, "n",
-                 "per thread proc mmap processing timeout in ms: no mappings are read here");
+                 "also name each exit that takes longer than this many microseconds, except HLT");
+    flags
+        .number(0, "proc-map-timeout", o_.record.synthesis.map_timeout_ms, "n",
+                "no effect: exits of guests need no mappings, and none are read")
+        .without_effect("exits of guests need no mappings, and none are read");
     declare_kvm_view(flags, o_.view);
   }
 

@@ -15,7 +15,8 @@ Result<> parse_classes(std::string_view words, std::vector<WorkClass>& classes) 
     for (std::string_view word : split(part, ' ')) {
       if (word.empty()) continue;
       std::optional<WorkClass> found = work_class_of(word);
-      if (!found) return fail(ErrorCode::kUsage, "Error: Unknown --event key: `{}'", word);
+      if (!found)
+        return fail(ErrorCode::kUsage, "expects irq, softirq, workqueue or sched, not '{}'", word);
       classes.push_back(*found);
     }
   }
@@ -56,30 +57,39 @@ The options here may also follow the subcommand.)");
 
 }  // namespace
 
+Result<> need_work(const FileScan& scan, const Env& env) {
+  return need_one_of({"irq:irq_handler_entry", "irq:softirq_entry", "irq:softirq_raise",
+                      "workqueue:workqueue_execute_start", "workqueue:workqueue_activate_work",
+                      "sched:sched_switch"},
+                     scan, "kwork record", env);
+}
+
 void KworkRequest::declare(FlagTable& flags) {
   flags
-      .call('k', "kwork", "kwork", "list of kwork to profile (irq, softirq, workqueue, sched)",
+      .call('k', "kwork", "kwork",
+            "kinds of work: irq, softirq, workqueue, sched (`top`: irq,softirq,sched; else "
+            "irq,softirq,workqueue)",
             [this](std::string_view words) { return parse_classes(words, classes); })
       .offers({"irq", "softirq", "workqueue", "sched"});
   declare_input(flags);
 }
 
 void KworkRequest::declare_input(FlagTable& flags) {
-  flags.boolean('D', "dump-raw-trace", input.dump, "dump raw trace in ASCII");
+  flags.boolean('D', "dump-raw-trace", input.dump, "print every record before the table");
   input.declare(flags);
 }
 
 void KworkFilter::declare(FlagTable& flags) {
-  flags.call('C', "cpu", "cpu", "list of cpus to profile", numbers_into(cpus));
-  flags.text('n', "name", name, "name", "event name to profile");
-  flags.text(0, "time", time, "str", "Time span for analysis (start,stop)");
+  flags.call('C', "cpu", "cpu", "only work on these CPUs", numbers_into(cpus));
+  flags.text('n', "name", name, "name", "only work of this name, such as NET_RX");
+  flags.text(0, "time", time, "str", "only this span: start,stop in seconds");
 }
 
 Result<WorkOptions> KworkFilter::options(WorkView view, const KworkRequest& request) const {
   WorkOptions options{.view = view, .cpus = cpus, .name = name};
   if (!request.classes.empty()) options.classes = request.classes;
   if (time.find('%') != std::string::npos)
-    return fail(ErrorCode::kUsage, "Invalid time span: --time expects start,stop in seconds");
+    return fail(ErrorCode::kUsage, "--time expects start,stop in seconds; it takes no shares here");
   auto ranges = TRY(parse_time_ranges(time, 0, 0));
   if (ranges.size() > 1)
     return fail(ErrorCode::kUsage, "--time: one span at a time, not {}", ranges.size());

@@ -21,6 +21,9 @@ struct KworkRequest {
   void declare_input(FlagTable& flags);
 };
 
+/// An error that says what to record if a recording has nothing that the kernel did on its own.
+Result<> need_work(const FileScan& scan, const Env& env);
+
 /// Common to the subcommands that read a recording: -C, -n, --time.
 struct KworkFilter {
   std::vector<uint32_t> cpus;

@@ -7,7 +7,8 @@ namespace sonde {
 void KworkLive::declare(FlagTable& flags) {
   flags.usage("-b [<options>] [<command>]");
   flags.stop_at_first_word();
-  flags.boolean('b', "use-bpf", use_bpf, "Use BPF to measure kernel work");
+  flags.boolean('b', "use-bpf", use_bpf,
+                "measure now, by BPF programs, instead of reading a recording");
 }
 
 Result<> KworkLive::check(const Arguments& arguments) const {

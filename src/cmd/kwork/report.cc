@@ -24,11 +24,12 @@ class KworkTable final : public Command {
     bool is_latency = view_ == WorkView::kLatency;
     flags.usage("[<options>]");
     flags.description(is_latency ? kLatencyText : kReportText);
-    flags.text(
-        's', "sort", sort_, "key[,key2...]",
-        is_latency ? "sort by key(s): avg, max, count" : "sort by key(s): runtime, max, count");
+    flags.text('s', "sort", sort_, "key[,key2...]",
+               is_latency ? "columns to sort by: avg, max, count (all, in this order)"
+                          : "columns to sort by: runtime, max, count (all, in this order)");
     if (!is_latency)
-      flags.boolean('S', "with-summary", with_summary_, "Show summary with statistics");
+      flags.boolean('S', "with-summary", with_summary_,
+                    "also show totals: how often, how long, and how long was recorded");
     choice_.declare(flags);
     live_.declare(flags);
     request_.declare(flags);
@@ -46,6 +47,7 @@ class KworkTable final : public Command {
                            });
     TRY(request_.input.dump_first(env));
     FileScan scan = TRY(request_.input.open_scan(env));
+    TRY(need_work(scan, env));
     ScanMachine machine(scan);
     WorkNames names(machine, {}, env);
     WorkAnalysis analysis(std::move(options), names);

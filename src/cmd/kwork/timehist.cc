@@ -24,9 +24,9 @@ class KworkTimehist final : public Command {
     flags.usage("[<options>]");
     flags.description(
         R"(A line each time an interrupt, a softirq or a work item ended: when it began and ended, on which CPU, how long it ran, and how long it had waited since it was raised. With -g, the line ends with the place where work last began, which is its own unless other CPUs began work in the meantime.)");
-    flags.boolean('g', "call-graph", wants_stacks_, "Display call chains if present");
-    flags.number(0, "max-stack", max_stack_, "n",
-                 "Maximum number of functions to display backtrace.");
+    flags.boolean('g', "call-graph", wants_stacks_,
+                  "end lines with where the work began, if the recording has call chains");
+    flags.number(0, "max-stack", max_stack_, "n", "functions of a call chain to show (5)");
     choice_.declare(flags);
     declare_symbol_sources(flags, symbols_);  // -k is the kernel's image here, as in perf
     request_.declare_input(flags);
@@ -39,6 +39,7 @@ class KworkTimehist final : public Command {
     TRY(request_.input.dump_first(env));
     ScanWithStacks recording(request_.input, env);
     TRY(recording.open());
+    TRY(need_work(recording.scan(), env));
     if (wants_stacks_ && EventStacks::are_in(recording.scan().events(), kEntryStacks))
       TRY(recording.add_stacks(kEntryStacks, symbols_, max_stack_));
     EventStacks* stacks = recording.stacks();

@@ -16,7 +16,8 @@ class KworkTop final : public Command {
     flags.usage("[<options>]");
     flags.description(
         R"(How busy each CPU was, and a table of tasks: the share of a CPU's time that each ran, without the interrupts and softirqs during it. It is counted from switch to switch, not sampled: short-lived tasks are included. The recording must come from `kwork -k sched,irq,softirq record`; with -b none is read: BPF programs add up the times while a command runs, or until interrupted.)");
-    flags.text('s', "sort", sort_, "key[,key2...]", "sort by key(s): rate, runtime, tid");
+    flags.text('s', "sort", sort_, "key[,key2...]",
+               "columns to sort by: rate, runtime, tid (rate, runtime)");
     choice_.declare(flags);
     live_.declare(flags);
     request_.declare(flags);
@@ -34,14 +35,7 @@ class KworkTop final : public Command {
                            });
     TRY(request_.input.dump_first(env));
     FileScan scan = TRY(request_.input.open_scan(env));
-    bool has_switches = false;
-    for (const EventDesc& event : scan.events().all())
-      has_switches |= event.name == "sched:sched_switch";
-    if (!has_switches)
-      return fail(ErrorCode::kFailed,
-                  "{}: No sched_switch events found. Have you run '{} kwork -k sched,irq,softirq "
-                  "record'?",
-                  scan.facts().path, env.tool);
+    TRY(need_one_of({"sched:sched_switch"}, scan, "kwork -k sched,irq,softirq record", env));
     ScanMachine machine(scan);
     WorkNames names(machine, {}, env);
     WorkAnalysis analysis(std::move(options), names);

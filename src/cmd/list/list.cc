@@ -120,23 +120,25 @@ class ListCommand final : public Command {
         "[hw|sw|cache|pmu|vendor|raw|tracepoint|sdt|pfm|metric|metricgroup|event_glob]");
     flags.description(
         R"(Lists the events that this machine can count and that -e accepts, by class. Arguments select: a class (hw, sw, tool, cache, pmu, vendor, raw, breakpoint, tracepoint, sdt, pfm, metric, metricgroup), a glob over names ('sched:*', '*fault*'), or part of a name (page). Vendor events are those of the processor vendor's JSON files in the directory that the setting events.directory names.)");
-    flags.boolean('j', "json", json_, "JSON encode events");
-    flags.text('o', "output", output_, "file", "Output file name; - is standard output");
-    flags.act(0, "debug", "Enable debugging output", [] { return Result<>(); })
+    flags.boolean('j', "json", json_, "write a list in JSON");
+    flags.text('o', "output", output_, "file", "file to write; - is standard output (the default)");
+    flags
+        .act(0, "debug", "no effect: `record -vv` shows what an event becomes",
+             [] { return Result<>(); })
         .without_effect("there is nothing to debug: `record -vv` shows what an event becomes");
-    flags.boolean(0, "raw-dump", raw_dump_, "Dump the names of events, for completion").hidden();
+    flags.boolean(0, "raw-dump", raw_dump_, "only the names of events, for completion").hidden();
     flags.boolean('d', "desc", describe_,
-                  "Print what events count, if known: for generic events, vendor events, libpfm4 "
-                  "events and metrics. --no-desc to not print.");
+                  "say what events and metrics count, if known (default: only of metrics)");
     flags.boolean('v', "long-desc", long_,
-                  "Like -d, with the longer descriptions of vendor events.");
+                  "like -d, with the longer descriptions of vendor events");
     flags.boolean(0, "details", details_,
-                  "Print how PMU events are encoded: their terms, scales and units.");
-    flags.boolean(0, "deprecated", deprecated_,
-                  "Print deprecated vendor events too; the kernel's own lists have none.");
-    flags.text(0, "unit", unit_, "PMU name", "Print only the events of this PMU");
+                  "show how PMU events are encoded: their terms, scales and units");
+    flags.boolean(
+        0, "deprecated", deprecated_,
+        "also vendor events that are marked as deprecated; the kernel's own lists have none");
+    flags.text(0, "unit", unit_, "PMU name", "only the events of this PMU");
     flags.text(0, "cputype", unit_, "hybrid cpu type",
-               "Print only the events of this core type (e.g. cpu_core or cpu_atom)");
+               "only the events of this type of core, cpu_core or cpu_atom");
   }
 
   [[nodiscard]] bool paged() const override { return !json_ && !raw_dump_ && output_.empty(); }
@@ -155,7 +157,7 @@ class ListCommand final : public Command {
     if (json_) out.write("[\n");
     // A heading is for readers, not for pipes.
     bool headed = env.variable("PERF_PAGER_IN_USE").has_value() && !json_ && !raw_dump_;
-    if (headed) out.write("\nList of pre-defined events (to be used in -e or -M):\n\n");
+    if (headed) out.write("\nEvents for -e, and metrics for -M:\n\n");
     for (const Selection& selection : selections) {
       for (EventClass kind : selection.classes)
         for (const CatalogEvent& event :

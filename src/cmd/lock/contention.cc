@@ -11,52 +11,61 @@
 namespace sonde {
 
 constexpr RefusedOption kDelays[] = {
-    {'J', "inject-delay", "time@function", "Inject delays to lock functions",
+    {'J', "inject-delay", "time@function", "refused: locks are measured here, not slowed down",
      "the locks of a running kernel are measured here, not slowed down"},
 };
 
 void ContentionOptions::declare(FlagTable& flags) {
-  flags.text('k', "key", key, "wait_total",
-             "key for sorting (contended / wait_total / wait_max / wait_min / avg_wait)");
+  flags.text(
+      'k', "key", key, "wait_total",
+      "column to sort by: contended, wait_total (the default), wait_max, wait_min, avg_wait");
   flags.text('F', "field", fields, "contended,wait_total,wait_max,avg_wait",
-             "output fields (contended / wait_total / wait_max / wait_min / avg_wait)");
-  flags.boolean('t', "threads", by_thread, "show per-thread lock stats");
-  flags.boolean('l', "lock-addr", by_lock, "show lock stats by address");
-  flags.number('E', "entries", most_rows, "n", "display this many functions");
-  flags.number(0, "max-stack", max_stack, "n",
-               "Set the maximum stack depth when collecting lock contention, Default: 8");
+             "columns to show, of contended, wait_total, wait_max, wait_min, avg_wait");
+  flags.boolean('t', "threads", by_thread, "a line per thread that waited");
+  flags.boolean('l', "lock-addr", by_lock, "a line per lock, by its address");
+  flags.number('E', "entries", most_rows, "n", "show this many lines (default: all)");
+  flags.number(0, "max-stack", max_stack, "n", "functions of a call chain to look at (8)");
   flags.number(0, "stack-skip", stack_skip, "n",
-               "Set the number of stack depth to skip when finding a lock caller, Default: 3");
-  flags.call('Y', "type-filter", "type[,type...]", "Filter specific type of locks",
+               "innermost functions of a call chain that are no callers (3)");
+  flags.call('Y', "type-filter", "type[,type...]",
+             "only locks of these types, such as mutex, spinlock or rwsem:R",
              [this](std::string_view names) -> Result<> {
                types.emplace_back(names);
                return {};
              });
-  flags.call('L', "lock-filter", "address[,name...]", "Filter specific address/symbol of locks",
+  flags.call('L', "lock-filter", "address[,name...]",
+             "only the locks at these addresses, or with the names of these variables",
              [this](std::string_view list) -> Result<> {
                for (std::string_view word : split(list, ',')) locks.emplace_back(word);
                return {};
              });
-  flags.call('S', "callstack-filter", "name[,name...]", "Filter specific function in the callstack",
+  flags.call('S', "callstack-filter", "name[,name...]",
+             "only waits with one of these in the name of a function of the call chain",
              [this](std::string_view list) -> Result<> {
                for (std::string_view word : split(list, ','))
                  if (!word.empty()) functions.emplace_back(word);
                return {};
              });
   flags.text('x', "field-separator", separator, "separator",
-             "print result in CSV format with custom separator");
-  flags.text(0, "output", output, "file", "print result to a file instead of standard output");
+             "print values with this between them, instead of a table; times in nanoseconds");
+  flags.text(0, "output", output, "file", "file to write, instead of standard output");
   flags.boolean(0, "futex", futex,
                 "waits of programs, in futex(2), instead of those for the kernel's locks");
-  flags.boolean('b', "use-bpf", use_bpf, "use BPF program to collect lock contention stats");
-  flags.boolean('a', "all-cpus", all_cpus, "System-wide collection from all CPUs");
-  flags.call('C', "cpu", "cpu", "List of cpus to monitor", numbers_into(cpus));
-  flags.text('p', "pid", pids, "pid", "Trace on existing process id");
-  flags.text(0, "tid", tids, "tid", "Trace on existing thread id (exclusive to --pid)");
-  flags.number(0, "map-nr-entries", most_sums, "num", "Max number of BPF map entries");
-  flags.boolean('o', "lock-owner", by_owner, "show lock owners instead of waiters");
-  flags.boolean('g', "lock-cgroup", by_cgroup, "show lock stats by cgroup of who waits");
-  flags.call('G', "cgroup-filter", "cgroup[,cgroup...]", "Filter specific cgroups of who waits",
+  flags.boolean('b', "use-bpf", use_bpf,
+                "measure now, in the kernel, instead of reading a recording");
+  flags.boolean('a', "all-cpus", all_cpus,
+                "with -b: waits of all threads, though there is a command");
+  flags.call('C', "cpu", "cpu", "with -b: only waits that begin on these CPUs", numbers_into(cpus));
+  flags.text('p', "pid", pids, "pid", "with -b: waits of these processes, separated by commas");
+  flags.text(0, "tid", tids, "tid",
+             "with -b: waits of these threads, separated by commas; not with -p");
+  flags.number(0, "map-nr-entries", most_sums, "num",
+               "with -b: lines and call chains that the kernel has room for (10240)");
+  flags.boolean('o', "lock-owner", by_owner,
+                "with -b or --futex: a line per thread that held locks others waited for");
+  flags.boolean('g', "lock-cgroup", by_cgroup, "with -b: a line per cgroup whose threads waited");
+  flags.call('G', "cgroup-filter", "cgroup[,cgroup...]",
+             "with -b: only waits of threads in these cgroups, not in those below them",
              [this](std::string_view list) -> Result<> {
                for (std::string_view name : split(list, ','))
                  if (!name.empty()) cgroups.emplace_back(name);
@@ -166,7 +175,8 @@ With --futex the waits are those of programs for their own locks and conditions,
     bool has_cgroups = options_.by_cgroup || !options_.cgroups.empty();
     if ((options_.by_owner || options_.by_cgroup) + options_.by_thread + options_.by_lock > 1 ||
         (options_.by_owner && options_.by_cgroup))
-      return fail(ErrorCode::kUsage, "Error: -g, -o, -t and -l are mutually exclusive");
+      return fail(ErrorCode::kUsage,
+                  "Error: -g, -o, -t and -l are different tables: give one of them");
     if (has_cgroups && (!options_.use_bpf || options_.futex))
       return fail(
           ErrorCode::kUsage,

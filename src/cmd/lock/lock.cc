@@ -10,11 +10,13 @@ namespace sonde {
 std::unique_ptr<Command> make_script();
 
 void LockOptions::declare(FlagTable& flags) {
-  flags.boolean('D', "dump-raw-trace", input.dump, "dump raw trace in ASCII");
+  flags.boolean('D', "dump-raw-trace", input.dump, "print every record before the table");
   input.declare(flags);
-  flags.boolean('q', "quiet", quiet, "Do not show any warnings or messages");
-  flags.text(0, "vmlinux", symbols.vmlinux, "file", "vmlinux pathname");
-  flags.text(0, "kallsyms", symbols.kallsyms, "file", "kallsyms pathname");
+  flags.boolean('q', "quiet", quiet,
+                "no headings, and no notes on events that were lost or contradict each other");
+  flags.text(0, "vmlinux", symbols.vmlinux, "file", "kernel image with symbols");
+  flags.text(0, "kallsyms", symbols.kallsyms, "file",
+             "list of the kernel's symbols, such as a copy of /proc/kallsyms");
   declare_unverified_symbols(flags, symbols);
 }
 

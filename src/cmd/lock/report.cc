@@ -49,15 +49,15 @@ class LockReport final : public Command {
     flags.usage("[<options>]");
     flags.description(
         R"(A line per lock of a recording by `lock record`: its name is that of the place that first waited for it or, on kernels with CONFIG_LOCK_STAT, its own. -c merges locks of the same name into one line; -t prints a line per thread.)");
-    flags.text(
-        'k', "key", key_, "acquired",
-        "key for sorting (acquired / contended / avg_wait / wait_total / wait_max / wait_min)");
+    flags.text('k', "key", key_, "acquired",
+               "column to sort by: acquired (the default), contended, avg_wait, wait_total, "
+               "wait_max, wait_min");
     flags.text(
         'F', "field", fields_, "...",
-        "output fields (acquired / contended / avg_wait / wait_total / wait_max / wait_min)");
-    flags.boolean('t', "threads", by_thread_, "show per-thread lock stats");
-    flags.boolean('c', "combine-locks", combine_, "combine locks in the same class");
-    flags.number('E', "entries", most_rows_, "n", "display this many functions");
+        "columns to show, of acquired, contended, avg_wait, wait_total, wait_max, wait_min (all)");
+    flags.boolean('t', "threads", by_thread_, "a line per thread, instead of per lock");
+    flags.boolean('c', "combine-locks", combine_, "one line for all locks of the same name");
+    flags.number('E', "entries", most_rows_, "n", "show this many lines (default: all)");
     options_.declare(flags);
   }
   [[nodiscard]] bool paged() const override { return true; }
@@ -99,8 +99,8 @@ class LockInfo final : public Command {
     flags.usage("[<options>]");
     flags.description(
         R"(What a recording by `lock record` contains: the threads that waited for locks (-t), or the locks and the places that first waited for them (-m).)");
-    flags.boolean('t', "threads", threads_, "dump thread list in perf.data");
-    flags.boolean('m', "map", map_, "map of lock instances (address:name table)");
+    flags.boolean('t', "threads", threads_, "list the threads that waited for locks");
+    flags.boolean('m', "map", map_, "list the locks, with their addresses and names");
     options_.declare(flags);
   }
   [[nodiscard]] bool paged() const override { return true; }
@@ -108,7 +108,7 @@ class LockInfo final : public Command {
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(no_arguments(arguments));
     if (!threads_ && !map_)
-      return fail(ErrorCode::kFailed, "Unknown type of information: give -t or -m");
+      return fail(ErrorCode::kFailed, "what shall be listed? -t lists threads, -m locks");
     LockTotals sums = TRY(add_up(options_, LockGrouping::kLock, env));
     if (threads_)
       write_lock_threads(env.out, sums.table.threads(),

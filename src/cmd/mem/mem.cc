@@ -7,20 +7,20 @@ namespace sonde {
 
 void MemOptions::declare_shared(FlagTable& flags) {
   flags
-      .call('t', "type", "type", "memory operations(load,store) Default load,store",
+      .call('t', "type", "type", "kinds of accesses: load, store, or both (the default)",
             [this](std::string_view words) -> Result<> {
               operations = TRY(parse_memory_operations(words));
               return {};
             })
       .offers({"load", "store", "load,store"});
-  flags.boolean('p', "phys-data", physical_addresses, "Record/Report sample physical addresses");
-  flags.boolean(0, "data-page-size", page_sizes, "Record/Report sample data address page size");
+  flags.boolean('p', "phys-data", physical_addresses, "also the physical addresses of the data");
+  flags.boolean(0, "data-page-size", page_sizes, "also the sizes of the pages that the data is in");
 }
 
 void MemOptions::declare_dump(FlagTable& flags) {
-  flags.boolean('D', "dump-raw-samples", dumps, "dump raw samples in ASCII");
+  flags.boolean('D', "dump-raw-samples", dumps, "a line per sample, instead of a table");
   flags.text('x', "field-separator", separator, "separator",
-             "separator for columns, no spaces will be added between columns '.' is reserved.");
+             "character between columns, which are not padded then; in names it becomes `.'");
 }
 
 namespace {
@@ -44,10 +44,10 @@ The options may also follow the subcommand.)");
     options_.declare_shared(flags);
     options_.declare_dump(flags);
     flags.boolean('U', "hide-unresolved", options_.hide_unresolved,
-                  "Only display entries resolved to a symbol");
-    flags.boolean('f', "force", options_.force, "don't complain, do it");
-    flags.text('i', "input", options_.input, "file", "input file name");
-    flags.text('C', "cpu", options_.cpus, "cpu", "list of cpus to profile");
+                  "leave out samples of code without a symbol");
+    flags.boolean('f', "force", options_.force, "read the recording even if another user owns it");
+    flags.text('i', "input", options_.input, "file", "recording to read (default: perf.data)");
+    flags.text('C', "cpu", options_.cpus, "cpu", "of `record`: only what happens on these CPUs");
   }
 
  private:

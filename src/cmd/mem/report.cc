@@ -63,13 +63,13 @@ class MemReport final : private OwnedReportOptions, public FrontCommand {
 
 All other options are report's; -t, -p, -x and -D are not.)");
     options_.declare_shared(flags);
-    flags.boolean('D', "dump-raw-samples", options_.dumps, "dump raw samples in ASCII");
+    flags.boolean('D', "dump-raw-samples", options_.dumps, "a line per sample, instead of a table");
     flags.text('x', "field-separator", report.separator, "separator",
-               "separator for columns, no spaces will be added between columns '.' is reserved.");
+               "character between columns, which are not padded then; in names it becomes `.'");
     flags.boolean('T', "type-profile", by_type_,
-                  "Show the types of data that were accessed, from debug information, instead of "
+                  "show the types of data that were accessed, from debug information, instead of "
                   "the code: sorts by mem,snoop,tlb,type");
-    flags.boolean(0, "data-type", by_type_, "The same").hidden();
+    flags.boolean(0, "data-type", by_type_, "same as --type-profile").hidden();
     report.memory_mode = true;
     report.show_samples = true;
     if (!options_.input.empty()) report.input = options_.input;

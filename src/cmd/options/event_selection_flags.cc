@@ -10,18 +10,23 @@ void declare_event_selection(FlagTable& flags, EventSelection& selection) {
       return {};
     });
   };
-  declare('e', "event", "event", "event selector. use 'perf list' to list available events",
+  declare('e', "event", "event",
+          "the events: commas separate them, braces make a group, as in '{cycles,instructions}'; "
+          "`list` names them",
           &EventSelection::add_events);
   declare(0, "probe", "definition",
           "make a dynamic probe for this run (see the manual of probe): --probe 'malloc size=%di'. "
           "It is looked for in the program, its libraries, and the kernel; an absolute path in "
           "front names the object: --probe '/path/to/lib.so malloc'",
           &EventSelection::add_probe);
-  declare(0, "pfm-events", "event",
-          "libpfm4 event selector. use 'perf list pfm' to list available events",
+  declare(0, "pfm-events", "event", "the events, by their names in libpfm4; `list pfm` has them",
           &EventSelection::add_pfm_events);
-  declare(0, "filter", "filter", "event filter", &EventSelection::add_filter);
-  declare('G', "cgroup", "name", "monitor event in cgroup name only", &EventSelection::add_cgroups);
+  declare(0, "filter", "filter",
+          "of the events of the -e before it, only those with such fields: 'prev_pid != 0'",
+          &EventSelection::add_filter);
+  declare('G', "cgroup", "name",
+          "with -a or -C: the events before it only in this cgroup; several: one for each event",
+          &EventSelection::add_cgroups);
 }
 
 }  // namespace sonde

@@ -100,6 +100,7 @@ void declare_shapes(FlagTable& flags, FlameDrawingOptions& o) {
       0, "elided", o.marks,
       "differences: mark new stacks, and show those that are gone below (default with two "
       "profiles)");
+  declare_by_name(flags, o.by_name);
   flags.boolean(0, "normalize", o.normalize,
                 "differences: scale the first profile to the second one's total (default)");
 }
@@ -108,7 +109,8 @@ void declare_shapes(FlagTable& flags, FlameDrawingOptions& o) {
 
 void declare_flame_drawing(FlagTable& flags, FlameDrawingOptions& o) {
   declare_sample_selection(flags, o.selection);
-  flags.boolean('f', "force", o.source.session.open.force, "don't complain, do it");
+  flags.boolean('f', "force", o.source.session.open.force,
+                "read files even if they belong to another user");
   declare_texts(flags, o);
   declare_sizes(flags, o);
   declare_colors(flags, o);
@@ -117,6 +119,7 @@ void declare_flame_drawing(FlagTable& flags, FlameDrawingOptions& o) {
   declare_symbol_sources(flags, o.source.session.symbols);
   declare_guest_files(flags, o.source.session.symbols.guests);
   flags.boolean(0, "inline", o.inlines, "show functions that were inlined");
+  declare_check_chains(flags, o.source);
 }
 
 }  // namespace sonde

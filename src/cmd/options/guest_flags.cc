@@ -5,19 +5,22 @@ namespace {
 
 template <typename Guest>
 void declare_sides(FlagTable& flags, bool& host, Guest& guest) {
-  flags.boolean(0, "host", host, "Collect host os data");
-  flags.boolean(0, "guest", guest, "Collect guest os data");
+  flags.boolean(0, "host", host, "include the host");
+  flags.boolean(0, "guest", guest, "include guests: what runs in virtual machines");
 }
 
 }  // namespace
 
 void declare_guest_files(FlagTable& flags, GuestFiles& files) {
   flags.text(0, "guestmount", files.mount, "directory",
-             "guest mount directory under which every guest os instance has a subdir");
-  flags.text(0, "guestkallsyms", files.kallsyms, "file", "file saving guest os /proc/kallsyms");
-  flags.text(0, "guestmodules", files.modules, "file", "file saving guest os /proc/modules");
-  flags.text(0, "guestvmlinux", files.vmlinux, "file", "file saving guest os vmlinux");
-  flags.boolean(0, "guest-code", files.code, "Guest code can be found in hypervisor process");
+             "below this directory, PID is the mounted root of the guest that process PID runs");
+  flags.text(0, "guestkallsyms", files.kallsyms, "file",
+             "a copy of the guest's /proc/kallsyms, for the symbols of its kernel");
+  flags.text(0, "guestmodules", files.modules, "file",
+             "a copy of the guest's /proc/modules, for where its modules are");
+  flags.text(0, "guestvmlinux", files.vmlinux, "file", "the image of the guest's kernel");
+  flags.boolean(0, "guest-code", files.code,
+                "guests run code of the process that runs them: look up their samples there");
 }
 
 void declare_guest_sides(FlagTable& flags, bool& host, bool& guest) {

@@ -25,11 +25,12 @@ Result<view::ListingPercent> parse_percent_type(std::string_view word) {
 }  // namespace
 
 void declare_listing(FlagTable& flags, annotate::ListingOptions& o) {
-  flags.boolean(0, "source", o.source, "Interleave source code with assembly code (default)");
-  flags.boolean(0, "asm-raw", o.raw, "Display raw encoding of assembly instructions");
+  flags.boolean(0, "source", o.source,
+                "show the lines of source that instructions belong to, between them (default)");
+  flags.boolean(0, "asm-raw", o.raw, "show the bytes of each instruction");
   flags
       .call('M', "disassembler-style", "disassembler style",
-            "Specify disassembler style (e.g. -M intel for intel syntax)",
+            "spell x86 instructions as AT&T does (att, the default) or as Intel does (intel)",
             [&o](std::string_view style) -> Result<> {
               for (std::string_view word : split(style, ',')) {
                 if (word == "intel")
@@ -43,11 +44,13 @@ void declare_listing(FlagTable& flags, annotate::ListingOptions& o) {
             })
       .offers({"att", "intel"});
   flags.text(0, "prefix", o.source_paths.prefix, "prefix",
-             "Add prefix to source file path names in programs (with --prefix-strip)");
+             "look for source files below this directory, if their path is absolute");
   flags.number(0, "prefix-strip", o.source_paths.prefix_strip, "N",
-               "Strip first N entries of source file path name in programs (with --prefix)");
+               "with --prefix: drop the first N directories of that path");
   flags
-      .call(0, "percent-type", "local-period", "Set percent type local/global-period/hits",
+      .call(0, "percent-type", "local-period",
+            "percentages of the function (local, the default) or of the event (global); by period "
+            "(default) or hits",
             [&o](std::string_view word) -> Result<> {
               o.percent = TRY(parse_percent_type(word));
               return {};

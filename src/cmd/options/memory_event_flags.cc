@@ -5,21 +5,20 @@
 namespace sonde {
 
 void MemoryEventFlags::declare(FlagTable& flags, Letters letters) {
-  flags.call(
-      'e', "event", "event",
-      "event selector. use 'list' to list the machine's memory events; others are taken, too, "
-      "if they sample addresses",
-      [this](std::string_view event) -> Result<> {
-        if (event == "list")
-          list_wanted_ = true;
-        else
-          chosen_.emplace_back(event);
-        return {};
-      });
+  flags.call('e', "event", "event",
+             "sample these memory events (list names those of this machine), or others that have "
+             "addresses",
+             [this](std::string_view event) -> Result<> {
+               if (event == "list")
+                 list_wanted_ = true;
+               else
+                 chosen_.emplace_back(event);
+               return {};
+             });
   flags.number(letters.load_latency, "ldlat", load_latency_, "n",
-               "loads that took fewer cycles are not sampled (default 30)");
-  flags.boolean(letters.all_kernel, "all-kernel", all_kernel_, "collect only kernel level data");
-  flags.boolean(letters.all_user, "all-user", all_user_, "collect only user level data");
+               "loads that took fewer cycles are not sampled (default: 30)");
+  flags.boolean(letters.all_kernel, "all-kernel", all_kernel_, "sample only in kernel mode");
+  flags.boolean(letters.all_user, "all-user", all_user_, "sample only in user mode");
 }
 
 Result<int> MemoryEventFlags::list(Env& env) const {

@@ -2,15 +2,18 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "replay/session.h"
 #include "script/dump_tail.h"
 
 namespace sonde {
 
 void RecordingInput::declare(FlagTable& flags) {
-  flags.text('i', "input", path, "file", "input file name");
-  flags.boolean('f', "force", force, "don't complain, do it");
-  flags.count('v', "verbose", verbose, "be more verbose");
+  flags.text('i', "input", path, "file",
+             "read this recording (default: standard input if it is a pipe, else perf.data)");
+  flags.boolean('f', "force", force, "read the recording even if it belongs to another user");
+  flags.count('v', "verbose", verbose, "show more details; which ones depends on the command");
 }
 
 std::string RecordingInput::chosen_path(const Env& env) const {
@@ -49,6 +52,16 @@ Result<> RecordingInput::dump_first(Env& env) const {
   Session session = TRY(Session::open(chosen, options, apart));
   dump_session(session, {}, counted_again, env.out);
   return {};
+}
+
+Result<> need_one_of(const std::vector<std::string_view>& events, const FileScan& scan,
+                     std::string_view records, const Env& env) {
+  bool has_one = std::ranges::any_of(scan.events().all(), [&](const EventDesc& event) {
+    return std::ranges::find(events, event.name) != events.end();
+  });
+  if (has_one) return {};
+  return fail(ErrorCode::kFailed, "{}: no {} events; '{} {}' makes such a recording",
+              scan.facts().path, events.front(), env.tool, records);
 }
 
 }  // namespace sonde

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/command.h"
 #include "perfdata/read/file_scan.h"
@@ -23,5 +25,11 @@ struct RecordingInput {
   /// With -D, prints all records before the command reads them again. kUsage: a pipe.
   Result<> dump_first(Env& env) const;
 };
+
+/// An error that says what to record if a recording has none of these events; it names the first
+/// one, "sched:sched_switch". `records`: the words of the command that makes such a recording,
+/// "sched record".
+Result<> need_one_of(const std::vector<std::string_view>& events, const FileScan& scan,
+                     std::string_view records, const Env& env);
 
 }  // namespace sonde

@@ -105,7 +105,7 @@ void say_what_was_added(Env& env, const std::vector<PlannedRequest>& planned) {
                     fmt::format("{}:{}", probe.event.system, probe.event.name), described(one));
   const TracepointName& last = all.back().event;
   env.err.print(
-      "\nYou can now use it in all {0} tools, such as:\n\n\t{0} record -e {1}:{2} -aR sleep 1\n\n",
+      "\nCommands take it now like any other event:\n\n\t{0} record -e {1}:{2} -aR sleep 1\n\n",
       env.tool, last.system, last.name);
 }
 

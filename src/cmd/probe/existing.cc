@@ -95,14 +95,34 @@ Result<int> list_probes(Env& env, const ProbeOptions& options) {
   return 0;
 }
 
+namespace {
+
+/// With -x those in that program, with -m those in that module; else all.
+ProbeEvents::IsMeant removed_places(Env& env, const ProbeTarget& target) {
+  if (!target.executable.empty()) {
+    // A program that is gone has left its probes.
+    Result<ProbedCode> code = open_code(env, target);
+    return [path = code ? code->path() : target.executable](const ProbePlace& place) {
+      return place.object == path;
+    };
+  }
+  if (target.module.empty()) return [](const ProbePlace&) { return true; };
+  return [prefix = target.module + ":"](const ProbePlace& place) {
+    return place.in_kernel() && place.symbol.starts_with(prefix);
+  };
+}
+
+}  // namespace
+
 Result<int> remove_probes(Env& env, const ProbeOptions& options) {
   std::vector<NameFilter> filters = TRY(parse_filters(options.remove));
   std::vector<bool> hit(filters.size());
   Tracefs tracefs(env.variable("PERF_DEBUGFS_DIR").value_or(""));
   ProbeEvents events(tracefs.path());
   // What two filters select is removed by the first, and counts for both.
-  std::vector<TracepointName> existing;
-  if (!options.use_cache) existing = TRY(events.names());
+  ProbeEvents::IsMeant is_meant = removed_places(env, options.target);
+  std::vector<ListedProbe> existing;
+  if (!options.use_cache) existing = TRY(events.all());
   for (size_t i = 0; i < filters.size(); ++i) {
     if (options.use_cache) {
       for (const std::string& removed :
@@ -112,9 +132,10 @@ Result<int> remove_probes(Env& env, const ProbeOptions& options) {
       }
       continue;
     }
-    hit[i] = std::ranges::any_of(
-        existing, [&](const TracepointName& event) { return selects(filters[i], event); });
-    for (const TracepointName& removed : TRY(events.remove(filters[i])))
+    hit[i] = std::ranges::any_of(existing, [&](const ListedProbe& probe) {
+      return selects(filters[i], probe.event) && is_meant(probe.place);
+    });
+    for (const TracepointName& removed : TRY(events.remove(filters[i], is_meant)))
       if (!options.quiet) env.err.print("Removed event: {}\n", event_name(removed));
   }
   for (size_t i = 0; i < filters.size(); ++i)

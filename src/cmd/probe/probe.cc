@@ -219,8 +219,10 @@ class ProbeCommand final : public Command {
     bool lists = action == "--list";
     bool removes = action == "--del";
     bool plans = adds || action == "--definition";
-    TRY(only_for(!options_.target.executable.empty(), "--exec", !lists && !removes));
-    TRY(only_for(!options_.target.module.empty(), "--module", !lists && !removes));
+    TRY(only_for(!options_.target.executable.empty(), "--exec", !lists));
+    TRY(only_for(!options_.target.module.empty(), "--module", !lists));
+    TRY(only_for(options_.use_cache && removes && !options_.target.executable.empty(),
+                 "--exec with --cache", false));
     TRY(only_for(options_.force, "--force", plans));
     TRY(only_for(options_.dry_run, "--dry-run", adds));
     TRY(only_for(options_.bootconfig, "--bootconfig", action == "--definition"));

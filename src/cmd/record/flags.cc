@@ -12,10 +12,12 @@
 #include "capture/control/control_channel.h"
 #include "capture/control/delay_schedule.h"
 #include "capture/opening/owned_events_setup.h"
+#include "capture/recorders/call_graph_choice.h"
 #include "capture/recorders/record_output.h"
 #include "capture/synthesis/kernel_copy.h"
 #include "cmd/options/event_selection_flags.h"
 #include "cmd/options/guest_flags.h"
+#include "stepping/step_event.h"
 #include "store/build_id_cache.h"
 #include "symbol/debuginfod.h"
 #include "unwind/stack_unwinder.h"
@@ -38,12 +40,14 @@ void RecordFlags::declare(FlagTable& flags) {
 
 void RecordFlags::declare_events(FlagTable& flags) {
   declare_event_selection(flags, selection_);
-  flags.act(0, "exclude-perf", "don't record events from perf itself", [this]() -> Result<> {
-    selection_.then([](EventSelection::Chosen& chosen, Env&) {
-      return chosen.events.exclude_process(::getpid());
-    });
-    return {};
-  });
+  flags.act(0, "exclude-perf",
+            "leave out what this recorder does itself, of the tracepoints of the -e before it",
+            [this]() -> Result<> {
+              selection_.then([](EventSelection::Chosen& chosen, Env&) {
+                return chosen.events.exclude_process(::getpid());
+              });
+              return {};
+            });
   flags.call(0, "setup-filter", "pin|unpin",
              "pin (as root): from now on, every user can filter the samples of his own tasks with "
              "--filter; unpin: no longer",
@@ -54,14 +58,19 @@ void RecordFlags::declare_events(FlagTable& flags) {
                return {};
              });
   flags.text(0, "clang-path", selection_.compiler().clang, "clang path",
-             "clang binary to use for compiling BPF scriptlets");
+             "the clang that compiles BPF programs given as source (-e program.c)");
   flags.text(0, "clang-opt", selection_.compiler().options, "clang options",
-             "options passed to clang when compiling BPF scriptlets");
-  flags.text(0, "vmlinux", vmlinux_, "file", "vmlinux pathname")
+             "further options for the clang that compiles BPF programs");
+  flags
+      .text(0, "vmlinux", vmlinux_, "file",
+            "image of the kernel, for BPF programs (not needed: they fetch their arguments "
+            "themselves)")
       .without_effect("BPF programs fetch their arguments without it, which is said");
-  flags.boolean(0, "group", options_.sampling.group_all, "put the counters into a counter group");
+  flags.boolean(0, "group", options_.sampling.group_all,
+                "sample all events as one group: all of them at the same times");
   flags.call(0, "switch-output-event", "switch output event",
-             "switch output event selector. use 'perf list' to list available events",
+             "begin a new output file whenever one of these events occurs (names as for -e); they "
+             "are not recorded",
              [this](std::string_view text) -> Result<> {
                options_.switch_output.enabled = options_.switch_output.on_signal = true;
                selection_.then([this, text = std::string(text)](auto&, Env& env) {
@@ -73,31 +82,46 @@ void RecordFlags::declare_events(FlagTable& flags) {
 
 void RecordFlags::declare_targets(FlagTable& flags) {
   TargetOptions& target = options_.target;
-  flags.text('p', "pid", target.pids, "pid", "record events on existing process id");
-  flags.text('t', "tid", target.tids, "tid", "record events on existing thread id");
-  flags.text('u', "uid", target.user, "user", "user to profile");
-  flags.boolean('a', "all-cpus", target.all_cpus, "system-wide collection from all CPUs");
-  flags.text('C', "cpu", target.cpus, "cpu", "list of cpus to monitor");
-  flags.boolean(0, "per-thread", target.per_thread, "use per-thread mmaps");
-  flags.boolean('i', "no-inherit", no_inherit_, "child tasks do not inherit counters");
+  flags.text('p', "pid", target.pids, "pid",
+             "record these processes, which run already (ids, separated by commas)");
+  flags.text('t', "tid", target.tids, "tid",
+             "record these threads, which run already (ids, separated by commas)");
+  flags.text('u', "uid", target.user, "user",
+             "record what this user runs (name or id), also what is started later");
+  flags.boolean(
+      'a', "all-cpus", target.all_cpus,
+      "record whatever runs on any CPU (default if neither a command nor a process is given)");
+  flags.text('C', "cpu", target.cpus, "cpu", "record whatever runs on these CPUs, such as 0,2-4");
+  flags.boolean(0, "per-thread", target.per_thread,
+                "with a command, -p or -t: a buffer for each thread, not for each CPU; what they "
+                "start is left out");
+  flags.boolean('i', "no-inherit", no_inherit_,
+                "leave out the processes and threads that those which are recorded start");
 }
 
 void RecordFlags::declare_sideband(FlagTable& flags) {
   SamplingOptions& sampling = options_.sampling;
-  flags.boolean(0, "namespaces", sampling.namespaces, "Record namespaces events");
-  flags.boolean(0, "all-cgroups", sampling.cgroups, "Record cgroup events");
-  flags.boolean(0, "switch-events", switch_events_, "Record context switch events");
+  flags.boolean(0, "namespaces", sampling.namespaces, "also record which namespaces tasks are in");
+  flags.boolean(0, "all-cgroups", sampling.cgroups,
+                "also record the cgroup of each sample, and the names of all cgroups");
+  flags.boolean(0, "switch-events", switch_events_,
+                "also record when tasks are switched in and out");
   flags.boolean(0, "latency", latency_,
-                "Record context switches, for report --latency: how many threads were running");
-  flags.boolean(0, "no-bpf-event", no_bpf_events_, "do not record bpf events");
-  flags.call(0, "synth", "no|all|task|mmap|cgroup", "Fine-tune event synthesis: default=all",
-             [this](std::string_view list) { return set_synthesis(list); });
+                "record context switches, for report --latency: how many threads were running");
+  flags.boolean(0, "no-bpf-event", no_bpf_events_,
+                "leave out BPF programs: those that are loaded, and those that will be");
+  flags.call(
+      0, "synth", "no|all|task|mmap|cgroup",
+      "what to describe of what runs already: tasks, their mappings (mmap), cgroups (default: all)",
+      [this](std::string_view list) { return set_synthesis(list); });
   flags.boolean(0, "tail-synthesize", options_.synthesis.at_end,
-                "synthesize non-sample events at the end of output");
-  flags.number(0, "proc-map-timeout", options_.synthesis.map_timeout_ms, "n",
-               "per thread proc mmap processing timeout in ms");
+                "describe what ran already at the end of the recording, not at its beginning");
+  flags.number(
+      0, "proc-map-timeout", options_.synthesis.map_timeout_ms, "n",
+      "the most ms to spend on reading the mappings of a process that runs already (default: 500)");
   flags.number(0, "num-thread-synthesize", synthesis_threads_, "n",
-               "number of threads to run for event synthesis");
+               "use at most n threads, to describe what runs already and for later work (default: "
+               "one for each CPU)");
 }
 
 /// -S[e][SIZE]
@@ -124,7 +148,8 @@ Result<> RecordFlags::set_synthesis(std::string_view list) {
     }
     bool all = word == "all";
     if (!all && word != "task" && word != "mmap" && word != "cgroup")
-      return fail(ErrorCode::kUsage, "Invalid synth option: {}", word);
+      return fail(ErrorCode::kUsage, "--synth: '{}' is none of no, all, task, mmap and cgroup",
+                  word);
     synthesis.tasks |= all || word == "task" || word == "mmap";
     synthesis.maps |= all || word == "mmap";
     synthesis.cgroups |= all || word == "cgroup";
@@ -134,20 +159,15 @@ Result<> RecordFlags::set_synthesis(std::string_view list) {
 
 void RecordFlags::declare_run(FlagTable& flags) {
   flags.call('D', "delay", "ms",
-             "ms to wait before starting measurement after program start (-1: start with events "
-             "disabled), or ranges of time to enable events e.g. '-D 10-20,30-40'",
+             "begin to record n ms after the start (-1: when --control says so); 10-20,30-40: "
+             "record in these ranges of ms",
              [this](std::string_view text) -> Result<> {
                options_.delay = TRY(parse_delay(text));
                return {};
              });
   flags.call(0, "control", "fd:ctl-fd[,ack-fd] or fifo:ctl-fifo[,ack-fifo]",
-             "Listen on ctl-fd descriptor for command to control measurement ('enable': enable "
-             "events, 'disable': disable events,\n"
-             "\t\t\t  'snapshot': AUX area tracing snapshot).\n"
-             "\t\t\t  Optionally send control command completion ('ack\\n') to ack-fd "
-             "descriptor.\n"
-             "\t\t\t  Alternatively, ctl-fifo / ack-fifo will be opened and used as ctl-fd / "
-             "ack-fd.",
+             "obey lines from there: enable, disable, snapshot, evlist, ping, stop; answer ack to "
+             "the second one, if given",
              [this](std::string_view text) -> Result<> {
                options_.control = TRY(parse_control(text));
                return {};
@@ -187,11 +207,15 @@ void RecordFlags::declare_run(FlagTable& flags) {
       .when_bare("")
       .on_negation([this] { options_.futex.enabled = false; });
   flags
-      .call('S', "snapshot", "opts", "AUX area tracing Snapshot Mode",
+      .call('S', "snapshot", "opts",
+            "keep only the newest part of an instruction trace, on SIGUSR2; opts: e (at the end, "
+            "too), a size in bytes",
             [this](std::string_view text) { return set_snapshot(text); })
       .when_bare("");
   flags
-      .call(0, "aux-sample", "opts", "sample AUX area",
+      .call(0, "aux-sample", "opts",
+            "put the newest part of the instruction trace into samples: so many bytes (default: "
+            "4096)",
             [this](std::string_view text) -> Result<> {
               options_.trace.sample_bytes = TRY(parse_aux_sample_size(text));
               return {};
@@ -200,9 +224,11 @@ void RecordFlags::declare_run(FlagTable& flags) {
       .on_negation([this] { options_.trace.sample_bytes = 0; });
   declare_guest_sides(flags, options_.guests.host, options_.guests.guest);
   declare_guest_files(flags, options_.guests.files);
-  flags.boolean(0, "dry-run", dry_run_, "Parse options then exit");
-  flags.count('v', "verbose", options_.verbose, "be more verbose (show counter open errors, etc)");
-  flags.boolean('q', "quiet", options_.quiet, "don't print any warnings or messages");
+  flags.boolean(0, "dry-run", dry_run_, "check the options, then end without a recording");
+  flags.count('v', "verbose", options_.verbose,
+              "also say what is set up for the recording (probes, BPF programs, snapshots); -vv: "
+              "attributes of events");
+  flags.boolean('q', "quiet", options_.quiet, "print nothing but errors");
 }
 
 Result<> RecordFlags::configure(const Config& config) {
@@ -219,6 +245,7 @@ Result<> RecordFlags::configure(const Config& config) {
                   "record.build-id: '{}' is none of cache, no-cache, skip, mmap", *mode);
   }
   if (auto urls = config.get("record.debuginfod")) configured_debuginfod_ = *urls;
+  TRY(default_call_graph_.configure(config));
   if (auto size = config.get("call-graph.dump-size")) {
     std::optional<uint64_t> bytes = parse_number(*size);
     if (!bytes || *bytes == 0 || *bytes > kMaxStackDumpSize)
@@ -233,7 +260,8 @@ Result<RecordOptions> RecordFlags::finalize(Env& env, const Arguments& arguments
   options_.target.command = arguments.words;
   options_.target.user_later = true;
   if (options_.sampling.all_user && options_.sampling.all_kernel)
-    return fail(ErrorCode::kUsage, " Error: option `all-kernel' cannot be used with all-user");
+    return fail(ErrorCode::kUsage,
+                "--all-kernel and --all-user leave out each other's samples: give one of them");
   if (!rounding_.empty() && !options_.quiet) env.err.write_lines(rounding_ + "\n");
   selection_.serve(options_.target, options_.verbose, env);
   options_.made = selection_.made();
@@ -258,6 +286,7 @@ Result<RecordOptions> RecordFlags::finalize(Env& env, const Arguments& arguments
   settle_bundle();
   TRY(settle_latency());
   TRY(refuse_conflicts(env));
+  TRY(settle_call_graph(env));
   TRY(settle_aggregation());
   TRY(settle_off_cpu());
   settle_unwinding(env);
@@ -277,6 +306,18 @@ Result<> RecordFlags::settle_latency() {
                 "command, -p, -t or -u");
   options_.sampling.switch_events = true;
   return {};
+}
+
+void RecordFlags::want_call_chains() {
+  if (options_.sampling.call_graph == CallGraphMode::kNone)
+    options_.sampling.call_graph = CallGraphMode::kBest;
+}
+
+Result<> RecordFlags::settle_call_graph(Env& env) {
+  if (options_.sampling.aggregation.enabled) want_call_chains();
+  if (is_stepped(options_.events)) return {};  // has no chains, and refuses -g itself
+  return default_call_graph_.settle(options_, why_not_unwound(), &keep_stack_copies_, "record",
+                                    env);
 }
 
 bool RecordFlags::copies_stacks() const {
@@ -301,19 +342,15 @@ void RecordFlags::settle_compression(const Env& env) {
 }
 
 /// Unwinding needs records in time order, in one thread, and mappings before their samples.
+std::string_view RecordFlags::why_not_unwound() const {
+  if (!StackUnwinder::knows(abi::host_arch()))
+    return "stacks of this architecture cannot be unwound yet";
+  return sonde::why_not_unwound(options_);
+}
+
 void RecordFlags::settle_unwinding(Env& env) {
   if (!copies_stacks() || keep_stack_copies_) return;
-  std::string_view reason;
-  if (options_.output.threads)
-    reason = "with --threads, each thread writes what it reads";
-  else if (options_.synthesis.at_end)
-    reason = "mappings are described at the end (--overwrite, --tail-synthesize)";
-  else if (!options_.sampling.timestamps)
-    reason = "records have no time (--no-timestamp)";
-  else if (std::ranges::any_of(options_.events.events(), is_trace_event))
-    reason = "an instruction trace is recorded beside them";
-  else if (!StackUnwinder::knows(abi::host_arch()))
-    reason = "stacks of this architecture cannot be unwound yet";
+  std::string_view reason = why_not_unwound();
   if (reason.empty()) {
     options_.sampling.unwind_stacks = options_.sampling.timestamps_given = true;
   } else if (!options_.quiet) {
@@ -326,17 +363,19 @@ Result<> RecordFlags::refuse_conflicts(const Env& env) const {
   if (options_.output.threads) {
     if (options_.output.aio_blocks > 0)
       return fail(ErrorCode::kFailed,
-                  "Asynchronous streaming mode (--aio) is mutually exclusive to parallel streaming "
-                  "mode.");
+                  "--aio writes from one thread, --threads from several: give one of them");
     if (options_.target.per_thread)
       return fail(ErrorCode::kFailed,
-                  "--per-thread option is mutually exclusive to parallel streaming mode.");
+                  "--threads shares the buffers of CPUs among its threads, with --per-thread there "
+                  "are none: give one of them");
     if (pipe)
       return fail(ErrorCode::kFailed,
-                  "Output to pipe is not available in parallel streaming mode.");
+                  "--threads writes several files, which a pipe cannot hold: name a directory for "
+                  "them with -o");
     if (options_.switch_output.enabled || options_.sampling.overwrite)
       return fail(ErrorCode::kFailed,
-                  "--switch-output and --overwrite are not available in parallel streaming mode.");
+                  "--threads writes its files from beginning to end: leave out --switch-output and "
+                  "--overwrite, or --threads");
   }
   if (!bundle_.empty() && (pipe || options_.output.threads || options_.output.kernel_copy ||
                            options_.switch_output.enabled || options_.output.timestamp_name))
@@ -374,8 +413,6 @@ Result<> RecordFlags::settle_aggregation() {
                 other);
   sampling.clockid = CLOCK_MONOTONIC;
   sampling.timestamps_given = true;
-  if (sampling.call_graph == CallGraphMode::kNone)
-    sampling.call_graph = CallGraphMode::kFramePointer;
   // Unless a threshold was chosen, long waits are summed like all others.
   constexpr uint64_t kNever = UINT64_MAX / 1'000'000;
   if (options_.off_cpu.long_ms == OffCpuOptions{}.long_ms) options_.off_cpu.long_ms = kNever;

@@ -15,6 +15,7 @@
 #include "capture/opening/event_selection.h"
 #include "capture/recorders/record_options.h"
 #include "cli/flags.h"
+#include "cmd/options/call_graph_option.h"
 
 namespace sonde {
 
@@ -30,6 +31,8 @@ class RecordFlags {
   /// machine or this tool cannot do.
   Result<RecordOptions> finalize(Env& env, const Arguments& arguments);
 
+  /// --flamegraph: call chains are wanted, if nothing was said about them.
+  void want_call_chains();
   [[nodiscard]] bool dry_run() const { return dry_run_; }
   /// --setup-filter: "pin" or "unpin" is all there is to do; empty: a recording is.
   [[nodiscard]] const std::string& filter_setup() const { return filter_setup_; }
@@ -62,9 +65,11 @@ class RecordFlags {
   Result<> settle_off_cpu();
   Result<> settle_latency();
   void settle_bundle();
+  Result<> settle_call_graph(Env& env);
   void settle_unwinding(Env& env);
   void settle_compression(const Env& env);
   [[nodiscard]] bool copies_stacks() const;
+  [[nodiscard]] std::string_view why_not_unwound() const;
 
   RecordOptions options_;
   EventSelection selection_{/*counting=*/false};
@@ -75,6 +80,7 @@ class RecordFlags {
   unsigned synthesis_threads_ = 0;
   std::optional<int> compression_level_;  // -z, or its negation
   bool dry_run_ = false;
+  CallGraphDefault default_call_graph_;
   bool keep_stack_copies_ = false;  // --call-graph dwarf,raw
   bool no_bpf_events_ = false;
   bool latency_ = false;

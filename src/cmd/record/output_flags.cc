@@ -17,15 +17,18 @@ Result<size_t> RecordFlags::take_pages(std::string_view text) {
     if (!rounding_.empty()) rounding_ += '\n';
     rounding_ +=
         bytes >= 1 << 20
-            ? fmt::format("rounding mmap pages size to {}M ({} pages)", bytes >> 20, pages)
-            : fmt::format("rounding mmap pages size to {}K ({} pages)", bytes >> 10, pages);
+            ? fmt::format("-m: buffers have a power of two of pages: rounded up to {}M ({} pages)",
+                          bytes >> 20, pages)
+            : fmt::format("-m: buffers have a power of two of pages: rounded up to {}K ({} pages)",
+                          bytes >> 10, pages);
   }
   return pages;
 }
 
 void RecordFlags::declare_buffers(FlagTable& flags) {
   flags.call('m', "mmap-pages", "pages[,pages]",
-             "number of mmap data pages and AUX area tracing mmap pages",
+             "size of each buffer, in pages or with a unit (16M); behind the comma, of each "
+             "instruction trace's",
              [this](std::string_view text) -> Result<> {
                size_t comma = std::min(text.find(','), text.size());
                if (comma > 0) options_.ring_pages = TRY(take_pages(text.substr(0, comma)));
@@ -33,11 +36,14 @@ void RecordFlags::declare_buffers(FlagTable& flags) {
                  options_.trace.area_pages = TRY(take_pages(text.substr(comma + 1)));
                return {};
              });
-  flags.boolean(0, "overwrite", options_.sampling.overwrite, "use overwrite mode");
+  flags.boolean(0, "overwrite", options_.sampling.overwrite,
+                "overwrite the oldest records in full buffers, which are written at the end, or "
+                "when output switches");
   flags.boolean(0, "no-buffering", options_.sampling.no_buffering,
-                "collect data without buffering");
+                "read each sample as soon as it was taken, instead of many at a time");
   flags.call(0, "mmap-flush", "number",
-             "Minimal number of bytes that is extracted from mmap data pages (default: 1)",
+             "leave buffers with fewer bytes than this for later; with or without a unit, as in "
+             "64K (default: 1)",
              [this](std::string_view text) -> Result<> {
                std::optional<uint64_t> bytes = parse_number(text);
                if (!bytes) bytes = parse_size(text);
@@ -47,7 +53,8 @@ void RecordFlags::declare_buffers(FlagTable& flags) {
              });
   flags
       .call(0, "aio", "n",
-            "Use <n> control blocks in asynchronous trace writing mode (default: 1, max: 4)",
+            "go on reading buffers while the disk writes, up to n pieces at a time (at most 4; "
+            "without a number: 1)",
             [this](std::string_view text) -> Result<> {
               constexpr uint64_t kMax = 4;
               std::optional<uint64_t> blocks = parse_number(text);
@@ -59,15 +66,15 @@ void RecordFlags::declare_buffers(FlagTable& flags) {
       .when_bare("1");
   flags
       .call(0, "threads", "spec",
-            "write collected trace data into several data files using parallel threads",
+            "a directory, with a file for each thread that reads: one per cpu (default), core, "
+            "package, numa, or masks",
             [this](std::string_view spec) -> Result<> {
               options_.output.threads = std::string(spec);
               return {};
             })
       .when_bare("");
   flags.call(0, "affinity", "node|cpu",
-             "Set affinity mask of trace reading thread to NUMA node cpu mask or cpu of processed "
-             "mmap buffer",
+             "read the buffer of a CPU on that CPU (cpu), or on its NUMA node (node)",
              [this](std::string_view text) -> Result<> {
                if (text != "node" && text != "cpu")
                  return fail(ErrorCode::kUsage, "expects 'node' or 'cpu'");
@@ -75,16 +82,17 @@ void RecordFlags::declare_buffers(FlagTable& flags) {
                return {};
              });
   flags.number('r', "realtime", options_.realtime_priority, "n",
-               "collect data with this RT SCHED_FIFO priority");
+               "give the recorder this real-time priority (SCHED_FIFO)");
 }
 
 void RecordFlags::declare_output(FlagTable& flags) {
   OutputOptions& output = options_.output;
-  flags.text('o', "output", output.path, "file", "output file name");
+  flags.text('o', "output", output.path, "file",
+             "write to this file (default: perf.data); - is standard output");
   flags
       .call('z', "compression-level", "n",
-            "Compress records using specified level (default: 1 - fastest compression, 22 - "
-            "greatest compression)",
+            "compress records with zstd: from 1, the fastest, to 22, the smallest (without a "
+            "number: 1; 0: not)",
             [this](std::string_view text) -> Result<> {
               constexpr uint64_t kMax = 22;
               std::optional<uint64_t> level = parse_number(text);
@@ -103,8 +111,11 @@ void RecordFlags::declare_output(FlagTable& flags) {
               return {};
             })
       .when_bare(".bundle");
-  flags.boolean(0, "kcore", output.kernel_copy, "copy /proc/kcore");
-  flags.call(0, "max-size", "size", "Limit the maximum size of the output file",
+  flags.boolean(
+      0, "kcore", output.kernel_copy,
+      "also keep the code, symbols and modules of this kernel; the output is a directory then");
+  flags.call(0, "max-size", "size",
+             "end the recording when it has grown to this size: a number with B, K, M or G",
              [&output](std::string_view text) -> Result<> {
                std::optional<uint64_t> bytes = parse_size(text);
                if (!bytes || *bytes == 0)
@@ -113,30 +124,39 @@ void RecordFlags::declare_output(FlagTable& flags) {
                return {};
              });
   flags.boolean(0, "timestamp-filename", output.timestamp_name,
-                "append timestamp to output filename");
-  flags.boolean(0, "timestamp-boundary", output.timestamp_boundary,
-                "Record timestamp boundary (time of first/last samples)");
+                "append the time to the name of the output file, when it is complete");
+  flags
+      .act(0, "timestamp-boundary",
+           "no effect: the times of the first and the last sample are always kept",
+           [] { return Result<>(); })
+      .on_negation([] {})
+      .without_effect("the times of the first and the last sample are always kept");
   flags
       .call(0, "switch-output", "signal or size[BKMG] or time[smhd]",
-            "Switch output when receiving SIGUSR2 (signal) or cross a size or time threshold",
+            "begin a new output file on SIGUSR2 (default), at this size, or after this time",
             [this](std::string_view text) { return set_switch_output(text); })
       .when_bare("signal");
   flags.number(0, "switch-max-files", options_.switch_output.max_files, "n",
-               "Limit number of switch output generated files");
-  flags.boolean('B', "no-buildid", no_buildid_, "do not collect buildids in perf.data");
-  flags.boolean('N', "no-buildid-cache", no_buildid_cache_, "do not update the buildid cache");
+               "keep only the newest n files of --switch-output (default: all)");
+  flags.boolean('B', "no-buildid", no_buildid_,
+                "do not keep the build ids of the objects that samples fell on");
+  flags.boolean('N', "no-buildid-cache", no_buildid_cache_,
+                "do not add the objects that samples fell on to the build-id cache");
   flags
       .call(0, "debuginfod", "debuginfod urls",
-            "Keep what debuginfod servers (DEBUGINFOD_URLS or these) have for the objects of the "
-            "recording in the buildid cache",
+            "add to the build-id cache what debuginfod servers (DEBUGINFOD_URLS or these) have of "
+            "the recording's objects",
             [this](std::string_view urls) -> Result<> {
               debuginfod_ = urls;
               return {};
             })
       .when_bare("");
-  flags.boolean(0, "buildid-all", options_.build_ids.all,
-                "Record build-id of all DSOs regardless of hits");
-  flags.boolean(0, "buildid-mmap", options_.sampling.buildid_mmap, "Record build-id in map events");
+  flags.boolean(
+      0, "buildid-all", options_.build_ids.all,
+      "keep the build ids of all objects that were mapped, not only of those that samples fell on");
+  flags.boolean(
+      0, "buildid-mmap", options_.sampling.buildid_mmap,
+      "have the kernel note build ids in the records of mappings; none are looked up at the end");
 }
 
 Result<> RecordFlags::set_switch_output(std::string_view text) {

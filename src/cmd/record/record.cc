@@ -72,6 +72,7 @@ A full disk, Ctrl-C, SIGTERM and --max-size end a recording, but leave a readabl
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (!flags_.filter_setup().empty()) return set_up_filter();
+    if (!picture_.empty()) flags_.want_call_chains();
     RecordOptions options = TRY(flags_.finalize(env, arguments));
     if (!picture_.empty()) TRY(prepare_picture(options));
     if (flags_.dry_run()) return 0;
@@ -113,8 +114,6 @@ A full disk, Ctrl-C, SIGTERM and --max-size end a recording, but leave a readabl
                   picture_, why);
     if (options.output.path.empty())
       options.output.path = "perf.data";  // whether or not standard output is a pipe
-    if (options.sampling.call_graph == CallGraphMode::kNone)
-      options.sampling.call_graph = CallGraphMode::kFramePointer;
     return {};
   }
   Result<> draw_picture(const RecordOptions& options, Env& env) {

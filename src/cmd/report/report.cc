@@ -1,5 +1,6 @@
 // `report`: where the time of a recording went, as tables with call graphs.
 #include "cmd/report/report.h"
+#include "base/files/regular_file.h"
 #include "base/printing/csv.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -18,6 +19,7 @@
 #include "report/browser/browser.h"
 #include "report/counts.h"
 #include "report/heading.h"
+#include "report/no_samples.h"
 #include "report/plan.h"
 #include "report/tables.h"
 #include "script/dump_tail.h"
@@ -68,11 +70,14 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
       if (o_.symbol_filter) return fail(ErrorCode::kUsage, "Error: too many arguments");
       o_.symbol_filter = arguments[0];
     }
+    tell_of_nameless(o_.symbol_sources, env);
     if (o_.html || (wants_browser() && can_browse(env)))
       name_frame_functions(o_.symbol_sources, env);
     if (o_.html) return report::write_page(o_, env);
     TRY(check_options());
-    Session session = TRY(open(env));
+    Result<Session> opened = open(env);
+    if (!opened) return not_opened(std::move(opened).error(), arguments);
+    Session session = std::move(*opened);
     if (session.counts().records_by_type[abi::kRecordAuxtrace] != 0 && !o_.itrace)
       tell_of_traces(session, env);
     if (o_.dump) return dump(env, session);
@@ -131,8 +136,9 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
 
   [[nodiscard]] Result<> check_options() const {
     if (o_.hierarchy && o_.fields)
-      return fail(ErrorCode::kUsage,
-                  "Error: --hierarchy and --fields options cannot be used together");
+      return fail(
+          ErrorCode::kUsage,
+          "--hierarchy makes a level of each key of -s, --fields a column: give one of them");
     TRY(check_listing(o_.code));
     if (std::string_view name = o_.total_cycles ? report::option_without_blocks(o_) : "";
         !name.empty())
@@ -157,6 +163,19 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
     return {};
   }
 
+  /// A word without -i selects symbols, which not everybody knows who gives the name of a file.
+  [[nodiscard]] std::unexpected<Error> not_opened(Error error, const Arguments& arguments) const {
+    bool is_named = o_.input != ReportOptions().input;
+    if (arguments.empty() || is_named) return std::unexpected(std::move(error));
+    const std::string& word = arguments[0];
+    if (status_of_regular(word))
+      error.message += fmt::format("\n'perf report -i {}' reads that file", word);
+    else
+      error.message += fmt::format("; there is no file {} either", word);
+    error.message += fmt::format(": without -i, '{}' selects symbols", word);
+    return std::unexpected(std::move(error));
+  }
+
   Result<Session> open(Env& env) {
     SessionOptions options;
     options.open.force = o_.force;
@@ -170,7 +189,9 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
     else if (!options.itrace)
       options.itrace = TRY(parse_itrace("", ItraceDefaults::kProfile));
     options.stitch_calls = o_.stitch_lbr;
+    options.check_chains = o_.check_chains.value_or(env.tool != "perf");
     options.want_symbols = !only_records;
+    options.late_names = !only_records;
     options.inlines = chosen_inlines(o_.inlines);
     options.want_chains =
         !only_records &&
@@ -186,11 +207,8 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
 
   /// True even if no call graph is shown.
   [[nodiscard]] bool looks_at_callers() const {
-    auto names_parent = [](const std::optional<std::string>& keys) {
-      return keys && keys->find("parent") != std::string::npos;
-    };
-    return o_.parent || o_.exclude_other || o_.ignore_callees || names_parent(o_.sort) ||
-           names_parent(o_.fields);
+    return o_.parent || o_.exclude_other || o_.ignore_callees ||
+           need_chains(o_.sort.value_or("")) || need_chains(o_.fields.value_or(""));
   }
 
   /// Source lines of rows or of callers.
@@ -232,12 +250,8 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
     for (const std::string& column : plan.elided) env.out.print("# {}\n", column);
     report::ReportBuilder builder(session, traces, o_, plan, env.tool);
     auto reports = TRY(builder.build());
-    if (builder.samples() == 0) {
-      env.err.print("Error:\nThe {} data has no samples!\n", o_.input);
-      if (uint64_t recorded = session.counts().samples; recorded > 0)
-        env.err.print("Of the {} that were recorded, the options leave none.\n", recorded);
-      return 0;
-    }
+    if (builder.samples() == 0)
+      return report::say_no_samples(env, o_.input, session.counts().samples);
     if (!o_.quiet) {
       env.out.print("#\n# Total Lost Samples: {}\n#\n", session.counts().lost.samples);
       report::write_gaps(env.out, session);
@@ -279,12 +293,11 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
     if ((bits & abi::kSampleCallchain) == 0 && !has_branch_paths) {
       if (plan.has_parent)
         return fail(ErrorCode::kFailed,
-                    "Selected --sort parent, but no callchain data. Did you call 'perf record' "
-                    "without -g?");
+                    "-s parent: no call chains were recorded to find callers in; record with -g");
       if (wants_graph)
         return fail(ErrorCode::kFailed,
-                    "Selected -g or --branch-history.\nBut no callchain or branch data.\n"
-                    "Did you call 'perf record' without -g or -b?");
+                    "-g, --branch-history: neither call chains nor branches were recorded; record "
+                    "with -g or -b");
     }
     if (session.branch_history() && plan.call_graph && (bits & abi::kSampleStackUser) != 0)
       return fail(ErrorCode::kFailed,
@@ -295,7 +308,7 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
                   "--total-cycles: the recording has no branches with cycles; record with -b");
     if (plan.rows == report::RowsOf::kBranches && (bits & abi::kSampleBranchStack) == 0)
       return fail(ErrorCode::kFailed,
-                  "Selected -b but no branch data. Did you call perf record without -b?");
+                  "-b: no branches were recorded; record with -b, on a processor that keeps them");
     return {};
   }
 

@@ -1,4 +1,5 @@
 // sched latency: how long tasks waited for a CPU.
+#include "analysis/timelines/switch_coverage.h"
 #include "cmd/sched/sched.h"
 #include "sched/latency_table.h"
 #include "sched/measured_schedule.h"
@@ -22,9 +23,9 @@ class SchedLatency final : public Command {
 
 The file comes from `sched record`, with events, or from `sched record --summary`, with the sums of each task. With --live there is no file: the kernel adds up the times while a command runs, or until interrupted.)");
     flags.text('s', "sort", sort_, "key[,key2...]",
-               "sort by key(s): runtime, switch, avg, max, pid");
-    flags.boolean('p', "pids", per_task_, "latency stats per pid instead of per comm");
-    flags.number('C', "CPU", cpu_, "n", "CPU to profile on");
+               "columns to sort by: runtime, switch, avg, max, pid (avg, max, switch, runtime)");
+    flags.boolean('p', "pids", per_task_, "a line per task, also if tasks have the same name");
+    flags.number('C', "CPU", cpu_, "n", "only what happened on this CPU");
     flags.boolean(0, "live", live_, "measure now, in the kernel, instead of reading a file");
     flags.boolean(0, "wall-clock", wall_clock_,
                   "instead show how each task spent its time: on a CPU, waiting for one, sleeping, "
@@ -47,6 +48,7 @@ The file comes from `sched record`, with events, or from `sched record --summary
       RecordedTotals recorded = read_sched_sums(scan, env.losses);
       return show_sums(recorded.sums, recorded.counts, env);
     }
+    TRY(need_one_of({"sched:sched_switch", "sched:sched_stat_runtime"}, scan, "sched record", env));
     return wall_clock_ ? divide(scan, env) : analyse(scan, env);
   }
 
@@ -72,6 +74,9 @@ The file comes from `sched record`, with events, or from `sched record --summary
 
   Result<int> divide(FileScan& scan, Env& env) {
     TRY(check_sums("--wall-clock"));
+    // A division of a task's life needs all of it; the table of delays has what there is.
+    for (const EventDesc& event : scan.events().all())
+      if (event.name == "sched:sched_switch") TRY(need_each_time(input_.chosen_path(env), event));
     TotalsOfEvents sums;
     SchedPipeline pipeline(scan, env.losses);
     pipeline.want(TotalsOfEvents::wanted(pipeline));

@@ -18,16 +18,16 @@ class SchedMap final : public Command {
         R"(A line per context switch: a column per CPU with the short name of the task that runs there, a star at the CPU that switched, the time, and the task behind each new short name. An idle CPU shows a dot.
 
 With --task-name only switches to and from those tasks are shown; other tasks are a dash, and `*-' marks where one of those left.)");
-    flags.boolean(0, "compact", options_.compact, "map output in compact mode");
-    flags.call(0, "cpus", "cpus", "display given CPUs in map", numbers_into(options_.cpus));
-    flags.call(0, "color-cpus", "cpus", "highlight given CPUs in map",
+    flags.boolean(0, "compact", options_.compact, "columns only for CPUs that were active");
+    flags.call(0, "cpus", "cpus", "only these CPUs", numbers_into(options_.cpus));
+    flags.call(0, "color-cpus", "cpus", "colour the stars of these CPUs",
                numbers_into(options_.color_cpus));
-    flags.call(0, "color-pids", "pids", "highlight given pids in map",
+    flags.call(0, "color-pids", "pids", "colour the short names of these tasks",
                numbers_into(options_.color_tids));
-    flags.call(0, "task-name", "task[,task...]", "map output only for the given task name(s)",
+    flags.call(0, "task-name", "task[,task...]", "only switches to and from tasks with these names",
                words_into(options_.names));
     flags.boolean(0, "fuzzy-name", options_.names_are_parts,
-                  "given task name(s) can be partially matched (fuzzy matching)");
+                  "names of --task-name may be parts of a task's name");
     input_.declare(flags);
   }
   [[nodiscard]] bool paged() const override { return true; }
@@ -35,6 +35,7 @@ With --task-name only switches to and from those tasks are shown; other tasks ar
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(no_arguments(arguments));
     FileScan scan = TRY(input_.open_scan(env));
+    TRY(need_one_of({"sched:sched_switch"}, scan, "sched record", env));
     SchedPipeline pipeline(scan, env.losses);
     pipeline.want(SwitchMap::wanted());
     pipeline.sort_where_taken();

@@ -58,7 +58,7 @@ class SchedReplay final : public Command {
         R"(Reproduces the recorded load: a thread for each task, which uses the CPU for as long as the task did, sleeps where it slept and wakes the tasks that it woke. A line per round shows what that takes on this machine, with its scheduler: the elapsed time and its running average, the CPU time and its running average, in milliseconds.
 
 Time in which CPUs were idle passes without using the CPU.)");
-    flags.number('r', "repeat", repeat_, "n", "repeat the workload replay N times (-1: infinite)");
+    flags.number('r', "repeat", repeat_, "n", "rounds (10); -1: until interrupted");
     input_.declare(flags);
   }
 
@@ -66,13 +66,13 @@ Time in which CPUs were idle passes without using the CPU.)");
     TRY(no_arguments(arguments));
     if (repeat_ < -1)
       return fail(ErrorCode::kUsage, "Error: -r: {} is not a number of rounds", repeat_);
+    ReplayPlan plan;
+    TRY(read(plan, env));
     ReplayOverheads overheads = measure_replay_overheads();
     env.out.print(
         "run measurement overhead: {} nsecs\nsleep measurement overhead: {} nsecs\n"
         "the run test took {} nsecs\nthe sleep test took {} nsecs\n",
         overheads.run_ns, overheads.sleep_ns, overheads.run_test_ns, overheads.sleep_test_ns);
-    ReplayPlan plan;
-    TRY(read(plan, env));
     write_plan(env.out, plan);
     plan.chain_ends();
     env.out.print("{:-<60}\n", "");
@@ -88,11 +88,8 @@ Time in which CPUs were idle passes without using the CPU.)");
  private:
   Result<> read(ReplayPlan& plan, Env& env) {
     FileScan scan = TRY(input_.open_scan(env));
+    TRY(need_one_of({"sched:sched_switch"}, scan, "sched record", env));
     SchedPipeline pipeline(scan, env.losses);
-    if (!pipeline.has(SchedKind::kSwitch))
-      return fail(ErrorCode::kFailed,
-                  "{}: no sched:sched_switch events to replay; '{} sched record' records them",
-                  scan.facts().path, env.tool);
     pipeline.want(ReplayPlan::wanted(pipeline));
     pipeline.sort_where_taken();
     pipeline.run([&](std::span<const SchedEvent> events) {

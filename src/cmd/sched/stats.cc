@@ -18,7 +18,7 @@ class StatsRecord final : public Command {
     flags.stop_at_first_word();
     flags.description(
         R"(Saves the scheduler's counters of all CPUs, /proc/schedstat, before and after the command; without a command, now and when interrupted. Nothing is measured in between, so the load is not disturbed.)");
-    flags.text('o', "output", path_, "file", "output file name");
+    flags.text('o', "output", path_, "file", "file to write (perf.data)");
   }
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(check_recording_place(path_));
@@ -37,7 +37,7 @@ struct StatsView {
   std::vector<uint32_t> cpus;
 
   void declare(FlagTable& flags) {
-    flags.call('C', "cpu", "cpu", "list of cpus to show", numbers_into(cpus));
+    flags.call('C', "cpu", "cpu", "only these CPUs, beside the average one", numbers_into(cpus));
   }
   [[nodiscard]] SchedstatTableOptions options(int verbose) const {
     SchedstatTableOptions options{.descriptions = verbose > 0};
@@ -80,8 +80,9 @@ class StatsDiff final : public Command {
     flags.usage("[<options>] [<old file> <new file>]");
     flags.description(
         R"(The average CPU and its domains in two recordings by `sched stats record` side by side, and by what percentage the second differs: perf.data.old and perf.data, if no files are named.)");
-    flags.boolean('f', "force", input_.force, "don't complain, do it");
-    flags.count('v', "verbose", input_.verbose, "be more verbose");
+    flags.boolean('f', "force", input_.force, "read the recordings even if another user owns them");
+    flags.count('v', "verbose", input_.verbose,
+                "print descriptions, instead of the counters' names");
   }
   [[nodiscard]] bool paged() const override { return true; }
   Result<int> run(Env& env, const Arguments& arguments) override {
@@ -119,7 +120,8 @@ class SchedStats final : public Command {
   sonde sched stats diff before.data after.data
   sonde sched stats -- sleep 5)");
     view_.declare(flags);
-    flags.count('v', "verbose", input_.verbose, "be more verbose");
+    flags.count('v', "verbose", input_.verbose,
+                "print descriptions, instead of the counters' names");
   }
   std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
     if (arguments.empty()) return nullptr;

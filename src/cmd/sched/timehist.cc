@@ -19,26 +19,30 @@ class SchedTimehist final : public Command {
         R"(A line per context switch, about the task that leaves its CPU: how long it had been off the CPU before (wait time), how much of that it was woken but had no CPU (sch delay), and how long it then ran. If the recording has call chains, the line ends with the place where the task left.
 
 -s shows the sums of each task instead, -S after the lines.)");
-    flags.boolean('g', "call-graph", want_stacks_, "Display call chains if present (default on)");
-    flags.number(0, "max-stack", max_stack_, "n",
-                 "Maximum number of functions to display backtrace.");
-    flags.boolean('s', "summary", summary_only_, "Show only syscall summary with statistics");
-    flags.boolean('S', "with-summary", summary_, "Show all syscalls and summary with statistics");
-    flags.boolean('w', "wakeups", options_.wakeups, "Show wakeup events");
-    flags.boolean('n', "next", options_.next, "Show next task");
-    flags.boolean('M', "migrations", options_.migrations, "Show migration events");
-    flags.boolean('V', "cpu-visual", options_.cpu_visual, "Add CPU visual");
-    flags.boolean('I', "idle-hist", options_.idle_only, "Show idle events only");
-    flags.text(0, "time", time_, "str", "Time span for analysis (start,stop)");
-    flags.boolean(0, "state", options_.state, "Show task state when sched-out");
-    flags.boolean(0, "show-prio", options_.priority, "Show task priority");
-    flags.call(0, "prio", "prio[,prio...]", "analyze events only for given task priority(ies)",
+    flags.boolean(
+        'g', "call-graph", want_stacks_,
+        "end lines with where the task left its CPU, if the recording has call chains (default)");
+    flags.number(0, "max-stack", max_stack_, "n", "functions of a call chain to show (5)");
+    flags.boolean('s', "summary", summary_only_, "the sums of each task, instead of lines");
+    flags.boolean('S', "with-summary", summary_, "the sums of each task, after the lines");
+    flags.boolean('w', "wakeups", options_.wakeups, "also a line per wakeup");
+    flags.boolean('n', "next", options_.next, "end lines with the task that runs next");
+    flags.boolean('M', "migrations", options_.migrations,
+                  "also a line per migration; without this, sums do not count them");
+    flags.boolean('V', "cpu-visual", options_.cpu_visual,
+                  "a column per CPU, marked where the event happened");
+    flags.boolean('I', "idle-hist", options_.idle_only,
+                  "only when CPUs were idle, and which task left them so");
+    flags.text(0, "time", time_, "str", "only this span: start,stop in seconds");
+    flags.boolean(0, "state", options_.state,
+                  "the state in which tasks left their CPU; in sums, what they waited for");
+    flags.boolean(0, "show-prio", options_.priority, "also the priorities of tasks");
+    flags.call(0, "prio", "prio[,prio...]", "only while tasks had these priorities",
                numbers_into(options_.priorities));
-    flags.call('p', "pid", "pid[,pid...]", "analyze events only for given process id(s)",
+    flags.call('p', "pid", "pid[,pid...]", "only threads of these processes",
                numbers_into(options_.pids));
-    flags.call('t', "tid", "tid[,tid...]", "analyze events only for given thread id(s)",
-               numbers_into(options_.tids));
-    flags.call('C', "cpu", "cpu", "list of cpus to profile", numbers_into(options_.cpus));
+    flags.call('t', "tid", "tid[,tid...]", "only these threads", numbers_into(options_.tids));
+    flags.call('C', "cpu", "cpu", "only these CPUs", numbers_into(options_.cpus));
     declare_symbol_sources(flags, symbols_);
     input_.declare(flags);
   }
@@ -67,9 +71,12 @@ class SchedTimehist final : public Command {
   Result<> check(const Arguments& arguments) {
     TRY(no_arguments(arguments));
     if ((options_.wakeups || options_.next) && summary_only_)
-      return fail(ErrorCode::kUsage, " Error: -s and -[n|w] are mutually exclusive.");
+      return fail(
+          ErrorCode::kUsage,
+          " Error: -s shows no lines to which -n and -w could add: -S shows sums and lines");
     if (time_.find('%') != std::string::npos)
-      return fail(ErrorCode::kUsage, "Invalid time string: --time expects start,stop in seconds");
+      return fail(ErrorCode::kUsage,
+                  "--time expects start,stop in seconds; it takes no shares here");
     auto ranges = TRY(parse_time_ranges(time_, 0, 0));
     if (ranges.size() > 1)
       return fail(ErrorCode::kUsage, "--time: one span at a time, not {}", ranges.size());
@@ -83,17 +90,12 @@ class SchedTimehist final : public Command {
 
   /// Finds out what the recording can show.
   Result<> look_at(const FileScan& scan, Env& env) {
-    bool has_switches = false;
-    for (const EventDesc& event : scan.events().all())
-      has_switches |= event.name == "sched:sched_switch";
-    if (!has_switches)
-      return fail(ErrorCode::kFailed,
-                  "{}: No sched_switch events found. Have you run '{} sched record'?",
-                  scan.facts().path, env.tool);
+    TRY(need_one_of({"sched:sched_switch"}, scan, "sched record", env));
     constexpr uint32_t kGuess = 4;  // if the recording does not give the CPU count
     options_.cpu_count = scan.features().cpus_online.value_or(kGuess);
     options_.stacks = want_stacks_ && EventStacks::are_in(scan.events(), switch_stacks());
-    if (want_stacks_ && !options_.stacks) env.err.print("Samples do not have callchains.\n");
+    if (want_stacks_ && !options_.stacks)
+      env.err.print("the recording has no call chains: `sched record -g` makes one that has\n");
     return {};
   }
 

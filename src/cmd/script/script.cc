@@ -108,8 +108,8 @@ class Script final : public Command {
                   "--xed: no instructions are shown; add --insn-trace or -F +insn");
     if (options_.relative_time && options_.delta_time)
       return fail(ErrorCode::kFailed,
-                  "reltime and deltatime - the two don't get along well. Please limit to --reltime "
-                  "or --deltatime.");
+                  "--reltime is the time since the start, --deltatime since the line before: give "
+                  "one of them");
     if (options_.dlfilter.empty() && !options_.dlfilter_arguments.empty())
       return fail(ErrorCode::kFailed, "--dlarg: there is no filter to give it to: add --dlfilter");
     if (options_.input.empty()) {
@@ -138,6 +138,7 @@ class Script final : public Command {
       narrow_to_lines(options_, events, features, narrowed);
     };
     options.symbols = options_.symbol_sources;
+    tell_of_nameless(options.symbols, env);
     if (dlfilter == nullptr || !dlfilter->sees_all())
       options.filter = {options_.pids, options_.tids, options_.items.cpus, {}};
     options.want_chains = !options_.hide_call_graph && !options_.header_only;

@@ -28,7 +28,7 @@ Tables: samples, stacks (a row per frame), frames, threads, mappings, objects, e
   sonde sql 'select name, count(*), max(duration) from syscalls group by name'
   sonde sql .schema)");
     input_.declare(flags);
-    flags.text('o', "output", output_, "file", "output file name; - is standard output");
+    flags.text('o', "output", output_, "file", "file to write; - is standard output (the default)");
     flags.text(0, "format", format_, "table|csv|json", "how results are written (default: table)")
         .offers({"table", "csv", "json"});
     flags.group("Where names come from");

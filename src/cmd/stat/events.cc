@@ -69,7 +69,8 @@ Result<std::vector<std::string>> matching_cgroups(std::string_view list) {
       if (regex->matches(cgroup) && std::ranges::find(chosen, cgroup) == chosen.end())
         chosen.push_back(cgroup);
   }
-  if (chosen.empty()) return fail(ErrorCode::kUsage, "no cgroup matched: {}", list);
+  if (chosen.empty())
+    return fail(ErrorCode::kUsage, "--for-each-cgroup {}: no cgroup has such a name", list);
   return chosen;
 }
 

@@ -25,12 +25,13 @@ void declare_unit_flags(FlagTable& flags, Grouping& grouping) {
   auto choose = [&](char letter, const char* name, CountGrouping value, const char* help) {
     flags.choose(letter, name, grouping, Grouping(value), help);
   };
-  choose('A', "no-aggr", CountGrouping::kCpu, "disable CPU count aggregation");
-  choose(0, "per-core", CountGrouping::kCore, "aggregate counts per physical processor core");
-  choose(0, "per-die", CountGrouping::kDie, "aggregate counts per processor die");
-  choose(0, "per-socket", CountGrouping::kSocket, "aggregate counts per processor socket");
-  choose(0, "per-node", CountGrouping::kNode, "aggregate counts per numa node");
-  choose(0, "per-cache", CountGrouping::kCache, "aggregate counts per largest cache");
+  choose('A', "no-aggr", CountGrouping::kCpu, "a row for each CPU, instead of the sum of all");
+  choose(0, "per-core", CountGrouping::kCore, "a row for each core, with the sum of its CPUs");
+  choose(0, "per-die", CountGrouping::kDie, "a row for each die of a processor");
+  choose(0, "per-socket", CountGrouping::kSocket, "a row for each socket");
+  choose(0, "per-node", CountGrouping::kNode, "a row for each NUMA node");
+  choose(0, "per-cache", CountGrouping::kCache,
+         "a row for each set of CPUs that share their largest cache");
 }
 
 class StatFlags {

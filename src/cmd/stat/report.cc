@@ -19,15 +19,18 @@ class StatReport final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description("Shows the counts of a file that `stat record` wrote.");
-    flags.text('i', "input", input_, "file", "input file name");
-    flags.boolean('f', "force", force_, "don't complain, do it");
+    flags.text('i', "input", input_, "file",
+               "show this file (default: perf.data); - is standard input");
+    flags.boolean('f', "force", force_, "read the file even if it belongs to another user");
     declare_unit_flags(flags, grouping_);
     flags.text('x', "field-separator", options_.separator, "separator",
-               "print counts with custom separator");
-    flags.choose('j', "json-output", options_.json, 1, "print counts in JSON format");
+               "separate the values of a line by this, and align nothing: CSV, for programs (\\t "
+               "is a tab)");
+    flags.choose('j', "json-output", options_.json, 1, "print JSON, an object per line");
     flags.boolean(0, "metric-only", options_.metric_only,
-                  "Only print computed metrics. No raw values");
-    flags.text('o', "output", options_.output, "file", "output file name");
+                  "show only what is computed from the counts, in columns, and no counts");
+    flags.text('o', "output", options_.output, "file",
+               "write to this file instead of standard error");
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {

@@ -28,7 +28,9 @@ std::string group_of(const std::vector<std::string>& events) {
 Result<> StatFlags::add_special_events(Env& env) {
   if (transaction_) {
     if (!has_event("cpu", "cycles-t"))
-      return fail(ErrorCode::kUnsupported, "Cannot set up transaction events");
+      return fail(ErrorCode::kUnsupported,
+                  "-T: this processor does not count hardware transactions (it has no event "
+                  "cpu/cycles-t/); leave it out");
     TRY(selection_.parse(
         "task-clock,{instructions,cycles,cpu/cycles-t/,cpu/tx-start/,cpu/el-start/,cpu/cycles-ct/}",
         options_.count.events, env));
@@ -39,10 +41,12 @@ Result<> StatFlags::add_special_events(Env& env) {
 
 Result<> StatFlags::add_smi_events(Env& env) {
   if (::access(FreezeOnSmi::kSetting, F_OK) != 0)
-    return fail(ErrorCode::kUnsupported, "freeze_on_smi is not supported.");
+    return fail(ErrorCode::kUnsupported,
+                "--smi-cost: this machine's counters cannot be stopped in system management mode");
   if (!has_event("msr", "aperf") || !has_event("msr", "smi"))
     return fail(ErrorCode::kUnsupported,
-                "To measure SMI cost, it needs msr/aperf/, msr/smi/ and cpu/cycles/ support");
+                "--smi-cost: this machine lacks msr/aperf/ or msr/smi/, events that it needs; "
+                "leave it out");
   options_.metric_only = true;
   options_.freeze_on_smi = true;
   return selection_.parse("{msr/aperf/,msr/smi/,cycles}", options_.count.events, env);
@@ -52,7 +56,7 @@ Result<> StatFlags::add_smi_events(Env& env) {
 Result<> StatFlags::add_topdown_events(Env& env) {
   constexpr int kLevels = 1;
   if (topdown_level_.value_or(0) > kLevels)
-    return fail(ErrorCode::kUsage, "Invalid top-down metrics level. The max level is {}.", kLevels);
+    return fail(ErrorCode::kUsage, "--td-level: the most detailed level is {}", kLevels);
   EventList& events = options_.count.events;
   if (has_event("cpu", "slots") && has_event("cpu", "topdown-retiring")) {
     options_.metric_only = true;
@@ -62,13 +66,18 @@ Result<> StatFlags::add_topdown_events(Env& env) {
   }
   using view::CountGrouping;
   if (options_.grouping != CountGrouping::kAll && options_.grouping != CountGrouping::kCore)
-    return fail(ErrorCode::kUsage, "top down event configuration requires --per-core mode");
+    return fail(
+        ErrorCode::kUsage,
+        "--topdown: this processor counts slots of cores: give --per-core, or no other unit");
   if (!options_.count.target.has_cpu())
-    return fail(ErrorCode::kUsage, "top down event configuration requires system-wide mode (-a)");
+    return fail(ErrorCode::kUsage,
+                "--topdown: this processor counts slots of cores, not of tasks: give -a");
   std::string group =
       group_of({"topdown-total-slots", "topdown-slots-retired", "topdown-recovery-bubbles",
                 "topdown-fetch-bubbles", "topdown-slots-issued"});
-  if (group.empty()) return fail(ErrorCode::kUnsupported, "System does not support topdown");
+  if (group.empty())
+    return fail(ErrorCode::kUnsupported,
+                "--topdown: this processor has no events that count issue slots (cpu/topdown-…/)");
   options_.grouping = CountGrouping::kCore;
   options_.metric_only = true;
   return selection_.parse(group, events, env);

@@ -25,16 +25,22 @@ class TestCommand final : public Command {
     flags.stop_at_first_word();
     flags.count('v', "verbose", options_.verbose,
                 "say why checks are skipped; -vv: show the commands and what they print");
-    flags.call('s', "skip", "tests", "tests to skip, by number or name",
+    flags.call('s', "skip", "tests", "checks to skip, by number or name",
                [this](std::string_view words) -> Result<> {
                  for (std::string_view word : split(words, ','))
                    options_.skipped.emplace_back(word);
                  return {};
                });
-    flags.boolean('F', "dont-fork", dont_fork_,
-                  "checks run commands of this program, which are processes in any case");
+    constexpr const char* kAlwaysProcesses =
+        "checks run commands of this program, which are processes in any case";
+    flags
+        .act('F', "dont-fork", std::string("no effect: ") + kAlwaysProcesses,
+             [] { return Result<>(); })
+        .on_negation([] {})
+        .without_effect(kAlwaysProcesses);
     flags.text('j', "junit", options_.junit, "file", "also write the results as JUnit's XML");
-    flags.text('w', "workload", workload_, "work", "workload to run for testing; list: all names");
+    flags.text('w', "workload", workload_, "work",
+               "run this workload, instead of the checks; list shows them all");
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
@@ -55,14 +61,13 @@ class TestCommand final : public Command {
     }
     const selftest::Workload* workload = selftest::find_workload(workload_);
     if (workload == nullptr)
-      return fail(ErrorCode::kFailed, "No workload found: {}; `test -w list` shows them",
+      return fail(ErrorCode::kFailed, "-w {}: there is no such workload; `test -w list` shows them",
                   workload_);
     return workload->run(arguments.words);
   }
 
   selftest::CheckOptions options_;
   std::string workload_;
-  bool dont_fork_ = false;
 };
 
 }  // namespace

@@ -24,16 +24,18 @@ class TimechartRecord final : public Command {
     flags.usage("[<options>] [<command>]");
     flags.stop_at_first_word();
     flags.description(kTimechartRecordText);
-    flags.boolean('P', "power-only", parts_.power_only, "output power data only");
-    flags.boolean('T', "tasks-only", parts_.tasks_only, "output processes data only");
-    flags.boolean('I', "io-only", io_only_, "record only IO data");
-    flags.boolean('g', "callchain", with_stacks_, "record callchain");
-    flags.text('o', "output", output_, "file", "output file name");
+    flags.boolean('P', "power-only", parts_.power_only,
+                  "record only idle states and frequencies of CPUs");
+    flags.boolean('T', "tasks-only", parts_.tasks_only, "record only what tasks do");
+    flags.boolean('I', "io-only", io_only_, "record system calls that do I/O, and nothing else");
+    flags.boolean('g', "callchain", with_stacks_, "also record call chains");
+    flags.text('o', "output", output_, "file", "file to write (perf.data)");
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (parts_.power_only && parts_.tasks_only)
-      return fail(ErrorCode::kUsage, "Error: -P and -T can't be used at the same time.");
+      return fail(ErrorCode::kUsage,
+                  "Error: -P records no tasks, and -T nothing else: give one of them");
     std::unique_ptr<Command> record =
         preset(std::move(record_), TRY(words()), kTimechartRecordText);
     FlagTable flags;

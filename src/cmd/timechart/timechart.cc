@@ -6,6 +6,7 @@
 #include "analysis/timelines/io_calls.h"
 #include "analysis/timelines/power_states.h"
 #include "analysis/timelines/session_timeline.h"
+#include "base/option_values.h"
 #include "base/output_file.h"
 #include "cli/command_family.h"
 #include "cmd/options/profile_flags.h"
@@ -15,28 +16,6 @@
 
 namespace sonde {
 namespace {
-
-/// Parses "500", "20us" or "3ms" into nanoseconds.
-Result<uint64_t> parse_nanoseconds(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    uint64_t ns;
-  };
-  constexpr Unit kUnits[] = {{"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}, {"s", 1'000'000'000}};
-  uint64_t unit_ns = 1;
-  std::string_view digits = text;
-  for (const Unit& unit : kUnits)
-    if (digits.ends_with(unit.name)) {
-      unit_ns = unit.ns;
-      digits.remove_suffix(unit.name.size());
-      break;
-    }
-  constexpr size_t kMaxDigits = 10;
-  bool is_number = !digits.empty() && digits.size() <= kMaxDigits &&
-                   digits.find_first_not_of("0123456789") == std::string_view::npos;
-  if (!is_number) return fail(ErrorCode::kUsage, "expects a time such as 500, 20us or 3ms");
-  return std::stoull(std::string(digits)) * unit_ns;
-}
 
 class Timechart final : public Command {
  public:
@@ -52,30 +31,36 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and if t
   sonde timechart -o make.svg --highlight cc1plus
   sonde timechart record -I -- git status
   sonde timechart --io-skip-eagain)");
-    flags.text('o', "output", output_, "file", "output file name");
-    flags.number('w', "width", style_.width, "n", "page width");
+    flags.text('o', "output", output_, "file", "file to write (output.svg)");
+    flags.number('w', "width", style_.width, "n", "width of the picture in pixels (1200)");
     flags.call(0, "highlight", "duration or task name",
-               "highlight tasks. Pass duration in ns or process name.",
+               "highlight threads of this name, or runs longer than this many nanoseconds",
                [this](std::string_view text) -> Result<> {
                  highlight_ = parse_highlight(text);
                  return {};
                });
-    flags.boolean('P', "power-only", parts_.power_only, "output power data only");
-    flags.boolean('T', "tasks-only", parts_.tasks_only, "output processes data only");
-    flags.call('p', "process", "process", "process selector. Pass a pid or process name.",
+    flags.boolean('P', "power-only", parts_.power_only, "draw CPUs only");
+    flags.boolean('T', "tasks-only", parts_.tasks_only, "draw threads only");
+    flags.call('p', "process", "process",
+               "draw this process only, by name or pid; may be given several times",
                [this](std::string_view text) -> Result<> {
                  processes_.emplace_back(text);
                  return {};
                });
-    flags.number('n', "proc-num", at_least_, "n", "min. number of tasks to print");
-    flags.boolean('t', "topology", by_topology_, "sort CPUs according to topology");
-    flags.boolean(0, "io-skip-eagain", io_.skip_eagain, "skip EAGAIN errors");
-    flags.call(0, "io-min-time", "time", "all IO faster than min-time will visually appear longer",
+    flags.number('n', "proc-num", at_least_, "n",
+                 "draw at least this many threads, those that did most (15)");
+    flags.boolean('t', "topology", by_topology_,
+                  "sort CPUs by sockets and cores, instead of by number");
+    flags.boolean(0, "io-skip-eagain", io_.skip_eagain, "leave out calls that failed with EAGAIN");
+    flags.call(0, "io-min-time", "time",
+               "draw shorter calls this long: nanoseconds, or with unit s, ms, us (1ms)",
                [this](std::string_view text) { return set_time(io_.shortest_ns, text); });
-    flags.call(0, "io-merge-dist", "time", "merge events that are merge-dist us apart",
+    flags.call(0, "io-merge-dist", "time",
+               "merge calls of one kind that are closer together: nanoseconds, or with unit s, ms, "
+               "us (1us)",
                [this](std::string_view text) { return set_time(io_.merge_within_ns, text); });
     flags.text(0, "symfs", session_.symbols.symfs, "directory",
-               "Look for files with symbols relative to this directory");
+               "look for objects and their debug files below this directory");
     declare_unverified_symbols(flags, session_.symbols);
     input_.declare(flags);
   }
@@ -89,7 +74,8 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and if t
     if (!arguments.empty())
       return fail(ErrorCode::kUsage, "Error: timechart has no subcommand '{}'", arguments[0]);
     if (parts_.power_only && parts_.tasks_only)
-      return fail(ErrorCode::kUsage, "Error: -P and -T can't be used at the same time.");
+      return fail(ErrorCode::kUsage,
+                  "Error: -P draws no threads, and -T nothing else: give one of them");
     if (!(style_.width >= TimelineStyle::kMinWidth && style_.width <= TimelineStyle::kMaxWidth))
       return fail(ErrorCode::kUsage, "--width goes from {} to {}", TimelineStyle::kMinWidth,
                   TimelineStyle::kMaxWidth);
@@ -110,7 +96,7 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and if t
 
  private:
   static Result<> set_time(uint64_t& field, std::string_view text) {
-    field = TRY(parse_nanoseconds(text));
+    field = TRY(parse_time_ns(text, 1));
     return {};
   }
 
@@ -142,7 +128,9 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and if t
   Result<view::Timeline> make_of_switches(Env& env, const std::string& path) {
     session_.open = input_.open_options(env);
     Session session = TRY(Session::open(path, session_, env));
-    view::Timeline timeline = std::move(TRY(timeline_of(session, {})).timeline);
+    SessionTimeline made = TRY(timeline_of(session, {}));
+    for (const std::string& flaw : made.flaws()) env.err.print("{}\n", flaw);
+    view::Timeline timeline = std::move(made.timeline);
     if (!parts_.tasks_only) {
       LossLedger counted_already;
       FileScan again(session.recording(), counted_already);

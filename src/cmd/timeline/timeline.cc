@@ -31,10 +31,14 @@ running, waiting for a CPU, or waiting for something else, and who ended that wa
 `record -e sched:sched_switch,sched:sched_waking -a -g -- command` or with `sched record`. With -g, the picture shows where a
 thread waited, and where its waker was. With --itrace, from a recording of an instruction trace instead: when each thread entered and left each function.
 
+What is not known because events are missing is left blank (hatched on CPUs); a recording without -a, of every n-th switch or with a filter is refused.
+
 The picture is one SVG file that any browser shows: scroll to zoom, drag to move, double-click to show everything again.)");
-    flags.text('i', "input", input_, "file", "input file name");
-    flags.boolean('f', "force", session_.open.force, "don't complain, do it");
-    flags.text('o', "output", output_, "file", "output file name (standard output)");
+    flags.text('i', "input", input_, "file",
+               "recording to read (default: standard input if that is a pipe, else perf.data)");
+    flags.boolean('f', "force", session_.open.force,
+                  "read the recording even if another user owns it");
+    flags.text('o', "output", output_, "file", "file to write (standard output)");
     flags
         .call(0, "to", "format",
               "svg: the picture (default); json: all of its data; folded: what threads waited "
@@ -45,7 +49,9 @@ The picture is one SVG file that any browser shows: scroll to zoom, drag to move
     flags.boolean(0, "itrace", of_calls_,
                   "the calls of each thread, from an instruction trace (record -e intel_pt//u, -e "
                   "sonde_step//)");
-    flags.text(0, "time", time_, "str", "Time span of interest (start,stop)");
+    flags.text(
+        0, "time", time_, "str",
+        "only this span: start,stop in seconds, or a share of the recording such as 10%-20%");
     flags.call('C', "cpu", "cpu", "only these CPUs", numbers_into(cpus_));
     flags.call('p', "pid", "pid[,pid...]", "only threads of these processes", numbers_into(pids_));
     flags.call('t', "tid", "tid[,tid...]", "only these threads", numbers_into(tids_));
@@ -76,9 +82,10 @@ The picture is one SVG file that any browser shows: scroll to zoom, drag to move
   Result<int> show_states(Env& env) {
     Session session = TRY(Session::open(input_, session_, env));
     SessionTimeline made = TRY(timeline_of(session, {}));
+    const std::vector<std::string> flaws = made.flaws();  // of the whole, whatever part is shown
     TRY(choose_part(session, made.timeline));
     TRY(write(env, made.timeline));
-    report_flaws(env.err, made);
+    for (const std::string& flaw : flaws) env.err.print("{}\n", flaw);
     return 0;
   }
   Result<int> show_calls(Env& env) {
@@ -122,7 +129,11 @@ The picture is one SVG file that any browser shows: scroll to zoom, drag to move
     if (!ranges.empty()) crop(timeline, ranges[0].from_ns, ranges[0].to_ns);
     if (!cpus_.empty()) keep_cpus(timeline, cpus_);
     show_threads(timeline, [this](const view::TimelineThread& thread) {
-      return allows(pids_, thread.pid) && allows(tids_, thread.tid) && allows(comms_, thread.name);
+      return allows(pids_, thread.pid) && allows(tids_, thread.tid) &&
+             (allows(comms_, thread.name) ||
+              std::ranges::any_of(thread.names, [this](const view::TimelineName& name) {
+                return allows(comms_, name.name);
+              }));
     });
     return {};
   }
@@ -153,19 +164,6 @@ The picture is one SVG file that any browser shows: scroll to zoom, drag to move
                 time_text(static_cast<double>(limits.joined_below_ns)),
                 of_calls_ ? "left out" : "joined");
     return {};
-  }
-
-  static void report_flaws(Sink& err, const SessionTimeline& made) {
-    if (made.unreadable > 0)
-      err.print("{} samples lack the fields of their event and were left out\n", made.unreadable);
-    if (made.contradictions > 0)
-      err.print(
-          "{} of {} switches do not follow from the one before on their CPU: events are missing\n",
-          made.contradictions, made.switches);
-    if (made.wakings == 0)
-      err.write(
-          "there are no wakings in this recording (-e sched:sched_waking): waits last until the "
-          "thread runs again\n");
   }
 
   std::string input_;

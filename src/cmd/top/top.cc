@@ -3,6 +3,7 @@
 
 #include "base/process/own_command_line.h"
 #include "cli/command.h"
+#include "cmd/options/call_graph_option.h"
 #include "cmd/options/listing_flags.h"
 #include "cmd/options/profile_flags.h"
 #include "cmd/top/flags.h"
@@ -15,6 +16,7 @@ class TopCommand final : public Command {
  public:
   Result<> configure(const Config& config) override {
     o_.report.children = TRY(config.get_bool("top.children", o_.report.children));
+    TRY(default_call_graph_.configure(config));
     if (!TRY(config.get_bool("tui.top", true))) o_.report.browser = false;
     return {};
   }
@@ -46,6 +48,7 @@ On a terminal it is report's browser on live data: h lists its keys, a shows a f
     o_.record.command_line = own_command_line();
     if (!o_.record.target.has_task() && !o_.record.target.has_cpu())
       o_.record.target.all_cpus = true;
+    TRY(default_call_graph_.settle(o_.record, "", nullptr, "top", env));
     std::optional<oneapi::tbb::global_control> limit;
     if (o_.synthesis_threads > 0)
       limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, o_.synthesis_threads);
@@ -54,6 +57,7 @@ On a terminal it is report's browser on live data: h lists its keys, a shows a f
 
  private:
   top::TopOptions o_;
+  CallGraphDefault default_call_graph_;
 };
 
 }  // namespace

@@ -27,29 +27,34 @@ void TraceFlags::declare(FlagTable& flags) {
 
 void TraceFlags::declare_targets(FlagTable& flags) {
   TargetOptions& target = options_.record.target;
-  flags.boolean('a', "all-cpus", target.all_cpus, "system-wide collection from all CPUs");
-  flags.text('p', "pid", target.pids, "pid", "trace events on existing process id");
-  flags.text('t', "tid", target.tids, "tid", "trace events on existing thread id");
-  flags.text('u', "uid", target.user, "user", "user to profile");
-  flags.text('C', "cpu", target.cpus, "cpu", "list of cpus to monitor");
+  flags.boolean('a', "all-cpus", target.all_cpus, "trace all processes");
+  flags.text('p', "pid", target.pids, "pid", "trace these processes, separated by commas");
+  flags.text('t', "tid", target.tids, "tid", "trace these threads, separated by commas");
+  flags.text('u', "uid", target.user, "user", "trace the processes of this user, a name or an id");
+  flags.text('C', "cpu", target.cpus, "cpu", "only what happens on these CPUs");
   flags.call(
-      'G', "cgroup", "name", "monitor event in cgroup name only",
+      'G', "cgroup", "name",
+      "only threads in this cgroup; after -e, that applies to its events alone",
       [this](std::string_view name) -> Result<> {
         steps_.emplace_back([this, name = std::string(name)](Env&) { return add_cgroup(name); });
         return {};
       });
-  flags.call(0, "filter-pids", "pid[,pid...]", "pids to filter (by the kernel)",
+  flags.call(0, "filter-pids", "pid[,pid...]",
+             "leave out these processes and threads, in the kernel",
              numbers_into(options_.not_pids));
-  flags.boolean(0, "no-inherit", no_inherit_, "child tasks do not inherit counters");
-  flags.call('D', "delay", "ms", "ms to wait before starting measurement after program start",
+  flags.boolean(0, "no-inherit", no_inherit_,
+                "do not trace threads and processes that traced ones start");
+  flags.call('D', "delay", "ms",
+             "milliseconds until tracing begins, or ranges of them in which to trace (10-20,30-40)",
              [this](std::string_view text) -> Result<> {
                options_.record.delay = TRY(parse_delay(text));
                return {};
              });
-  flags.call('m', "mmap-pages", "pages", "number of mmap data pages, or a size with B, K, M or G",
+  flags.call('m', "mmap-pages", "pages",
+             "size of each ring buffer, in pages or with unit B, K, M or G",
              ring_pages_into(options_.record.ring_pages));
-  flags.text('i', "input", options_.input, "file", "analyze events in a file");
-  flags.boolean('f', "force", options_.force, "don't complain, do it");
+  flags.text('i', "input", options_.input, "file", "show this recording, instead of tracing");
+  flags.boolean('f', "force", options_.force, "read the recording even if another user owns it");
 }
 
 void TraceFlags::declare_choice(FlagTable& flags) {
@@ -63,14 +68,19 @@ void TraceFlags::declare_choice(FlagTable& flags) {
              "these) and events to trace",
              add);
   flags.call(0, "expr", "expr", "same as -e", add);
-  flags.call(0, "filter", "filter", "event filter", [this](std::string_view text) -> Result<> {
-    steps_.emplace_back(
-        [this, text = std::string(text)](Env&) { return options_.record.events.add_filter(text); });
-    return {};
-  });
-  flags.boolean(0, "syscalls", syscalls_, "Trace syscalls");
+  flags.call(0, "filter", "filter",
+             "only events of the last -e with these fields, as in \"count > 100\"",
+             [this](std::string_view text) -> Result<> {
+               steps_.emplace_back([this, text = std::string(text)](Env&) {
+                 return options_.record.events.add_filter(text);
+               });
+               return {};
+             });
+  flags.boolean(0, "syscalls", syscalls_,
+                "trace system calls (the default, unless -e names only other events)");
   flags
-      .call('F', "pf", "all|maj|min", "Trace pagefaults",
+      .call('F', "pf", "all|maj|min",
+            "trace page faults: maj, which wait for I/O (the default), min, or all",
             [this](std::string_view kinds) { return set_faults(kinds); })
       .when_last("maj");
   flags.boolean(0, "bpf", options_.bpf,
@@ -80,7 +90,7 @@ void TraceFlags::declare_choice(FlagTable& flags) {
   flags.boolean(0, "bpf-summary", options_.bpf,
                 "same as --bpf: with -s calls are added up in the kernel, where no other option "
                 "needs them singly");
-  flags.boolean(0, "sched", options_.runtime, "show runtime of tasks in the summary");
+  flags.boolean(0, "sched", options_.runtime, "show in summaries how long threads ran");
   declare_gate(flags, options_.gate);
 }
 
@@ -97,27 +107,27 @@ Result<> TraceFlags::set_faults(std::string_view kinds) {
 }
 
 void TraceFlags::declare_lines(FlagTable& flags) {
-  flags.text('o', "output", options_.output, "file", "output file name (standard error)");
+  flags.text('o', "output", options_.output, "file", "file to write (standard error)");
   flags.boolean('T', "time", options_.full_time,
-                "Show full timestamp, not time relative to first start");
-  flags.boolean(0, "comm", options_.show_comm, "show the thread COMM next to its id");
-  flags.call(0, "duration", "float", "show only events with duration > N.M ms",
+                "show times of the clock, instead of since the first event");
+  flags.boolean(0, "comm", options_.show_comm,
+                "show the name of each thread, not only its id (default)");
+  flags.call(0, "duration", "float", "only calls that took at least this many milliseconds",
              [this](std::string_view text) -> Result<> {
                double ms = TRY(number_from<double>(text));
                if (!(ms >= 0) || ms > 1e12) return fail(ErrorCode::kUsage, "expects milliseconds");
                options_.min_duration_ns = static_cast<uint64_t>(std::llround(ms * 1e6));
                return {};
              });
-  flags.boolean(0, "failure", options_.failed_only, "Show only syscalls that failed");
-  flags.number(0, "max-events", options_.max_events, "n",
-               "Set the maximum number of events to print, exit after that is reached");
+  flags.boolean(0, "failure", options_.failed_only, "only calls that failed");
+  flags.number(0, "max-events", options_.max_events, "n", "end after this many lines");
   flags.number(0, "string-size", options_.style.string_bytes, "bytes",
-               "how much of strings and buffers to show (32)");
+               "bytes of strings and buffers to show (32)");
   flags.boolean(0, "force-btf", options_.style.by_types,
-                "Print enumerators and structures as the kernel's types (BTF) describe them, also "
+                "show enumerators and structures as the kernel's types (BTF) describe them, also "
                 "where there is another form");
   flags.boolean(0, "libtraceevent_print", options_.kernel_text,
-                "Print tracepoint arguments in the kernel's print format");
+                "show the fields of tracepoints in the kernel's own format");
   flags.text(0, "map-dump", options_.map_dump, "map",
              "at the end, show the entries of this map of the BPF programs that trace");
   flags.boolean(
@@ -125,20 +135,26 @@ void TraceFlags::declare_lines(FlagTable& flags) {
       "at the end, show how many descriptors got their names from calls, and how many from "
       "/proc");
   flags.boolean(0, "print-sample", options_.print_samples,
-                "print the PERF_RECORD_SAMPLE PERF_SAMPLE_ info, for debugging");
-  flags.boolean(0, "sort-events", options_.sort_events,
-                "Sort batch of events before processing (they always are)");
-  flags.count('v', "verbose", options_.verbose, "be more verbose");
+                "print the event, time, thread and CPU of each call's samples, for debugging");
+  flags
+      .act(0, "sort-events", "no effect: calls and events are shown in order of time in any case",
+           [] { return Result<>(); })
+      .on_negation([] {})
+      .without_effect("calls and events are shown in order of time in any case");
+  flags.count(
+      'v', "verbose", options_.verbose,
+      "say why calls are not traced by BPF programs; show page faults with objects and symbols");
 }
 
 void TraceFlags::declare_tables(FlagTable& flags) {
-  flags.boolean('s', "summary", options_.summary_only, "Show only syscall summary with statistics");
+  flags.boolean('s', "summary", options_.summary_only,
+                "show how often calls were made and how long they took, instead of the calls");
   flags.boolean('S', "with-summary", options_.summary,
-                "Show all syscalls and summary with statistics");
+                "show how often calls were made and how long they took, after the calls");
   flags.boolean(0, "errno-summary", options_.tables.errnos,
-                "Show errno stats per syscall, use with -s or -S");
+                "count the errors of each call in the summary; implies -s unless -S is given");
   flags.call(0, "summary-mode", "thread|total|cgroup",
-             "How to show summary: by thread, total or by cgroup",
+             "summary per thread (the default), in total, or per cgroup",
              [this](std::string_view mode) -> Result<> {
                if (mode == "thread")
                  options_.tables.mode = SummaryMode::kThread;
@@ -151,7 +167,7 @@ void TraceFlags::declare_tables(FlagTable& flags) {
                return {};
              });
   flags.number(0, "max-summary", options_.tables.most_rows, "n",
-               "maximum number of rows of a summary");
+               "rows of each table of a summary (default: all)");
 }
 
 void TraceFlags::declare_chains(FlagTable& flags) {
@@ -166,13 +182,13 @@ void TraceFlags::declare_chains(FlagTable& flags) {
                            "--call-graph dwarf");
              });
   flags.boolean(0, "kernel-syscall-graph", options_.kernel_call_chains,
-                "Show the kernel callchains on the syscall exit path");
+                "show the kernel's call chains where calls return");
   flags.number(0, "max-stack", options_.max_stack, "n",
-               "Set the maximum stack depth to show; implies --call-graph dwarf");
+               "functions of a call chain to show; implies --call-graph dwarf");
   flags.number(0, "min-stack", options_.min_stack, "n",
-               "Set the minimum stack depth to show; implies --call-graph dwarf");
+               "only what has a call chain at least this deep; implies --call-graph dwarf");
   flags.number(0, "proc-map-timeout", options_.record.synthesis.map_timeout_ms, "n",
-               "per thread proc mmap processing timeout in ms");
+               "milliseconds for which the mappings of a process are read (500)");
   declare_symbol_sources(flags, options_.symbols);
 }
 
@@ -220,7 +236,8 @@ Result<> TraceFlags::check(const std::vector<std::string>& command) const {
                 "-S, --failure or --duration");
   if (!options_.wants_calls && options_.faults == FaultKinds::kNone &&
       options_.record.events.empty() && !options_.runtime && options_.input.empty())
-    return fail(ErrorCode::kUsage, "Please specify something to trace.");
+    return fail(ErrorCode::kUsage,
+                "there is nothing to trace: -e names calls and events, -F all page faults");
   return {};
 }
 

@@ -126,6 +126,8 @@ A line is printed when the call returns; if another thread's output comes in bet
     const Features& features = recording.features();
     BtfText types = TRY(types_of_recording(options, features.os_release.value_or("")));
     CallTexts texts(options.style, &fds, std::move(types));
+    // Nothing says which calls were recorded, and of which threads.
+    texts.set_sees_all(false);
     std::unique_ptr<TraceLocations> places =
         make_places(options, source->events(), features.os_release.value_or(""),
                     features.arch.value_or(""), features.hostname.value_or(""), env);

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "python/python_installed.h"
+
 namespace sonde {
 namespace {
 
 constexpr Feature kFeatures[] = {
-#define FEATURE(name, on, macro) {name, on, macro},
+#define FEATURE(name, on, macro) {name, [] { return on; }, macro},
 #include "cmd/version/features.def"
 #undef FEATURE
 };
@@ -18,7 +20,7 @@ std::span<const Feature> all_features() {
 }
 
 std::string feature_line(const Feature& feature) {
-  return fmt::format("{:>22}: [ {} ]  # {}\n", feature.name, feature.on ? "on " : "OFF",
+  return fmt::format("{:>22}: [ {} ]  # {}\n", feature.name, feature.is_on() ? "on " : "OFF",
                      feature.macro);
 }
 

@@ -9,7 +9,7 @@ namespace sonde {
 
 struct Feature {
   std::string_view name;   // "dwarf"
-  bool on;                 // whether Sonde has it, with whatever library
+  bool (*is_on)();         // whether Sonde has it, with whatever library
   std::string_view macro;  // of perf's build: "HAVE_DWARF_SUPPORT"
 };
 

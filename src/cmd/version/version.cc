@@ -13,7 +13,7 @@ class Version final : public Command {
     flags.description(
         "Shows the version. With --build-options, also what is built in, one feature per line, "
         "under the names that perf gives them.");
-    flags.boolean(0, "build-options", build_options_, "display the build options");
+    flags.boolean(0, "build-options", build_options_, "also list what is built in");
     flags.count('v', "verbose", verbosity_, "same as --build-options").hidden();
   }
 

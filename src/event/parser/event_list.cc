@@ -29,12 +29,14 @@ void EventList::append(std::vector<ParsedEvent> events) {
 Result<> EventList::add_filter(std::string_view text) {
   if (events_.empty())
     return fail(ErrorCode::kUsage,
-                "--filter option should follow a -e tracepoint or HW tracer option");
+                "--filter is about the tracepoint or tracer before it: put -e first");
   uint32_t last = events_.back().option;
   for (ParsedEvent& event : events_) {
     if (event.option != last) continue;
     if (event.attr.type != abi::kTypeTracepoint && !event.filters_addresses)
-      return fail(ErrorCode::kUsage, "This CPU does not support address filtering");
+      return fail(
+          ErrorCode::kUsage,
+          "--filter: the event before it is no tracepoint, and its PMU filters no addresses");
     join_filter(event, text);
   }
   return {};
@@ -42,7 +44,7 @@ Result<> EventList::add_filter(std::string_view text) {
 
 Result<> EventList::exclude_process(int self) {
   constexpr std::string_view kMisplaced =
-      "--exclude-perf option should follow a -e tracepoint option";
+      "--exclude-perf is about the tracepoint before it: put -e first";
   if (events_.empty()) return fail(ErrorCode::kUsage, "{}", kMisplaced);
   uint32_t last = events_.back().option;
   for (ParsedEvent& event : events_) {

@@ -422,8 +422,9 @@ TEST_F(EventParser, UnknownTracepointsSayWhereTheyWereLookedFor) {
 
 TEST_F(EventParser, WithoutTracefs) {
   tracefs_ = Tracefs::at("");
-  EXPECT_THAT(error("sched:sched_switch"), HasSubstr("Unable to find debugfs/tracefs"));
-  EXPECT_THAT(error("sched:*"), HasSubstr("Unable to find debugfs/tracefs"));
+  EXPECT_THAT(error("sched:sched_switch"),
+              HasSubstr("tracefs, which describes tracepoints, is not mounted"));
+  EXPECT_THAT(error("sched:*"), HasSubstr("tracefs, which describes tracepoints, is not mounted"));
 }
 
 TEST_F(EventParser, CountingRefusesTermsOfSampling) {
@@ -447,7 +448,7 @@ TEST(EventList, FiltersBindToTheLastOption) {
   EventSources sources{.pmus = pmus, .tracefs = tracefs};
   EventList list;
   EXPECT_EQ(list.add_filter("a > 1").error().message,
-            "--filter option should follow a -e tracepoint or HW tracer option");
+            "--filter is about the tracepoint or tracer before it: put -e first");
   EXPECT_FALSE(list.exclude_process(1));
   ASSERT_TRUE(parse_events("sched:sched_wakeup", sources, list));
   ASSERT_TRUE(parse_events("{sched:sched_switch,syscalls:sys_*}", sources, list));
@@ -462,7 +463,8 @@ TEST(EventList, FiltersBindToTheLastOption) {
   EXPECT_EQ(list[3].option, 1u);
   EXPECT_EQ(list.group_size(1), 3u);
   ASSERT_TRUE(parse_events("cs", sources, list));
-  EXPECT_EQ(list.add_filter("a").error().message, "This CPU does not support address filtering");
+  EXPECT_EQ(list.add_filter("a").error().message,
+            "--filter: the event before it is no tracepoint, and its PMU filters no addresses");
   machine.add_cpu();
   ASSERT_TRUE(parse_events("cpu/event=1/", sources, list));
   EXPECT_FALSE(list.add_filter("filter main"));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/nearest_names.h"
 #include "event/parser/event_error.h"
 #include "event/pmu/event_name.h"
 

@@ -204,10 +204,8 @@ std::string Tracefs::explain(int error_number, std::string_view system, std::str
   switch (error_number) {
     case ENOENT:
       if (mount.empty())
-        return "Error:\tUnable to find debugfs/tracefs\n"
-               "Hint:\tWas your kernel compiled with debugfs/tracefs support?\n"
-               "Hint:\tIs the debugfs/tracefs filesystem mounted?\n"
-               "Hint:\tTry 'sudo mount -t debugfs nodev /sys/kernel/debug'";
+        return "tracefs, which describes tracepoints, is not mounted: mount -t tracefs nodev "
+               "/sys/kernel/tracing";
       if (system.starts_with("sdt_"))
         return fmt::format(
             "Error:\tFile {} not found.\n"

@@ -7,6 +7,7 @@
 #include "export/formats/export_samples.h"
 #include "export/formats/export_slices.h"
 #include "export/formats/export_tables.h"
+#include "export/formats/export_tasks.h"
 #include "export/formats/exports.h"
 #include "export/formats/json_parts.h"
 
@@ -18,7 +19,7 @@ constexpr unsigned kMicrosecondDigits = 3;  // of a time in nanoseconds
 class ChromeWriter {
  public:
   ChromeWriter(Sink& out, const StackProfile& profile)
-      : out_(out), profile_(profile), samples_(profile) {}
+      : out_(out), profile_(profile), samples_(profile), tasks_(samples_) {}
 
   void write() {
     out_.write("{\"traceEvents\":[\n");
@@ -48,14 +49,15 @@ class ChromeWriter {
   }
 
   void write_names() {
-    tsl::robin_map<uint32_t, bool> processes;
+    std::vector<bool> is_written(tasks_.process_count());
     std::string text;
     for (const auto& groups : samples_.by_thread()) {
-      uint32_t index = groups.front().thread;
-      const StackThread& thread = samples_.thread(index);
-      if (processes.try_emplace(thread.pid, true).second)
-        append_name(text, "process_name", thread.pid, thread.pid, samples_.process_name(index));
-      append_name(text, "thread_name", thread.pid, thread.tid, samples_.thread_name(index));
+      uint32_t thread = groups.front().thread;
+      uint32_t pid = tasks_.pid(thread);
+      if (!is_written[tasks_.process_of(thread)])
+        append_name(text, "process_name", pid, pid, tasks_.process_name(thread));
+      is_written[tasks_.process_of(thread)] = true;
+      append_name(text, "thread_name", pid, tasks_.tid(thread), tasks_.thread_name(thread));
     }
     out_.write_lines(text);
   }
@@ -136,13 +138,12 @@ class ChromeWriter {
     out_.write("\"samples\":[");
     write_in_pieces(out_, samples.size(), [&] {
       return [&](size_t i, std::string& text) {
-        const StackThread& thread = samples_.thread(samples.thread[i]);
         text += i == 0 ? "\n{\"cpu\":" : ",\n{\"cpu\":";
         append_number(text, samples.cpu[i] == UINT32_MAX ? 0 : samples.cpu[i]);
         text += ",\"pid\":";
-        append_number(text, thread.pid);
+        append_number(text, tasks_.pid(samples.thread[i]));
         text += ",\"tid\":";
-        append_number(text, thread.tid);
+        append_number(text, tasks_.tid(samples.thread[i]));
         text += ",\"ts\":";
         append_scaled(text, samples.time_ns[i], kMicrosecondDigits);
         text += names[samples.column[i]];
@@ -162,6 +163,7 @@ class ChromeWriter {
   Sink& out_;
   const StackProfile& profile_;
   ExportSamples samples_;
+  ExportTasks tasks_;
   bool is_first_ = true;
 };
 

@@ -83,6 +83,11 @@ const StackThread& ExportSamples::thread(uint32_t index) const {
   return has_times_ ? profile_.threads[index] : sole_thread_;
 }
 
+bool ExportSamples::knows_process(uint32_t index) const {
+  StringId name = thread(index).process_name;
+  return name.valid() && !profile_.text(name).empty();
+}
+
 std::string ExportSamples::thread_name(uint32_t index) const {
   const StackThread& of = thread(index);
   std::string_view name = profile_.text(of.name);
@@ -90,8 +95,8 @@ std::string ExportSamples::thread_name(uint32_t index) const {
 }
 
 std::string ExportSamples::process_name(uint32_t index) const {
-  std::string_view name = profile_.text(thread(index).process_name);
-  return name.empty() ? thread_name(index) : std::string(name);
+  return knows_process(index) ? std::string(profile_.text(thread(index).process_name))
+                              : thread_name(index);
 }
 
 uint64_t ExportSamples::start_ns() const {

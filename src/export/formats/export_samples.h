@@ -34,7 +34,10 @@ class ExportSamples {
   /// Whether the profile has times and threads, or only sums.
   [[nodiscard]] bool has_times() const { return has_times_; }
   [[nodiscard]] const StackSamples& samples() const { return *samples_; }
+  [[nodiscard]] size_t thread_count() const { return has_times_ ? profile_.threads.size() : 1; }
   [[nodiscard]] const StackThread& thread(uint32_t index) const;
+  /// Whether the name of the thread's process is known.
+  [[nodiscard]] bool knows_process(uint32_t index) const;
   /// "cc1plus", or "12" for a thread without a name; the file name for a profile that only has
   /// sums.
   [[nodiscard]] std::string thread_name(uint32_t index) const;

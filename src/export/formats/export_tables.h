@@ -10,7 +10,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "base/parallel.h"
 #include "base/sink.h"
 #include "stacks/stack_profile.h"

@@ -2,11 +2,12 @@
 // its current version. Changes to the format are listed in docs-developer/CHANGELOG-formats.md of
 // https://github.com/firefox-devtools/profiler; in this version every thread has its own tables.
 //
-// A thread in the file is a thread and an event. The weight of a sample is what it stands for:
-// milliseconds of a clock, bytes, or counts.
+// A thread in the file is a thread under one name and an event. The weight of a sample is what it
+// stands for: milliseconds of a clock, bytes, or counts.
 #include "base/version.h"
 #include "export/formats/export_samples.h"
 #include "export/formats/export_tables.h"
+#include "export/formats/export_tasks.h"
 #include "export/formats/exports.h"
 #include "export/formats/gzip_sink.h"
 #include "export/formats/json_parts.h"
@@ -85,12 +86,14 @@ class FirefoxWriter {
       : out_(out),
         profile_(profile),
         samples_(profile),
+        tasks_(samples_),
         build_ids_(profile),
         strings_(profile),
         nodes_(profile.nodes.size()),
         frames_(profile.frames.size()),
         objects_(profile.strings->size()),
         thread_objects_(profile.strings->size()) {
+    has_main_.resize(tasks_.process_count());
     for (const StackFrame& frame : profile.frames)
       if (frame.object.valid()) objects_.add(frame.object.value);
   }
@@ -203,16 +206,18 @@ class FirefoxWriter {
 
   void write_thread_head(const ExportSamples::Group& group) {
     const StackThread& thread = samples_.thread(group.thread);
+    uint32_t process = tasks_.process_of(group.thread);
     std::string name = samples_.thread_name(group.thread);
     if (profile_.columns.size() > 1)
       name += fmt::format(" ({})", profile_.columns[group.column].name);
     std::string text = R"({"processType":"default","pausedRanges":[],"processStartupTime":0)";
     text += R"(,"processShutdownTime":null)";
     append_member(text, "name", name);
-    append_member(text, "processName", samples_.process_name(group.thread));
+    append_member(text, "processName", samples_.process_name(tasks_.named_by(group.thread)));
     append_key(text, "isMainThread");
-    text += thread.pid == thread.tid ? "true" : "false";
-    append_member(text, "pid", fmt::format("{}", thread.pid));
+    text +=
+        thread.pid == thread.tid && !std::exchange(has_main_[process], char{1}) ? "true" : "false";
+    append_member(text, "pid", pid_text(thread.pid, process));
     append_key(text, "tid");
     append_number(text, thread.tid);
     append_key(text, "registerTime");
@@ -223,6 +228,13 @@ class FirefoxWriter {
     text += R"(,"category":[],"length":0})";
     text += R"(,"nativeSymbols":{"libIndex":[],"address":[],"name":[],"functionSize":[])";
     out_.write_lines(text + R"(,"length":0})");
+  }
+
+  /// Processes are told apart by this text: those that a process was after its first have a number
+  /// behind it, as samply writes them.
+  [[nodiscard]] std::string pid_text(uint32_t pid, uint32_t process) const {
+    uint32_t nth = tasks_.namesakes(process);
+    return nth == 0 ? fmt::format("{}", pid) : fmt::format("{}.{}", pid, nth);
   }
 
   /// Time since the first sample of the profile. Sums have no times: their samples are numbered.
@@ -385,6 +397,8 @@ class FirefoxWriter {
   GzipSink out_;
   const StackProfile& profile_;
   ExportSamples samples_;
+  ExportTasks tasks_;
+  std::vector<char> has_main_;  // by process: the page shows one main thread of each
   ObjectBuildIds build_ids_;
   // For the thread being written, except objects_.
   ExportStrings strings_;

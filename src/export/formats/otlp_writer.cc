@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "base/version.h"
 #include "export/formats/export_tables.h"
+#include "export/formats/export_tasks.h"
 #include "export/formats/exports.h"
 #include "export/formats/thread_totals.h"
 
@@ -63,6 +64,7 @@ class OtlpWriter {
       : out_(out),
         profile_(profile),
         samples_(profile),
+        tasks_(samples_),
         strings_(profile),
         stack_of_(profile.nodes.size(), 0) {
     // The first entry of every table is empty, including attributes and stacks.
@@ -74,12 +76,12 @@ class OtlpWriter {
   void write() {
     auto threads = samples_.by_thread();
     // Brings the threads of a process together, whatever order they came in.
-    std::ranges::stable_sort(threads, {}, [&](const auto& groups) {
-      return samples_.thread(groups.front().thread).pid;
+    std::ranges::stable_sort(threads, {}, [&](const Thread& thread) {
+      return std::pair(pid_of(thread), process_of(thread));
     });
     for (size_t i = 0; i < threads.size();) {
       size_t end = i;
-      while (end < threads.size() && pid_of(threads[end]) == pid_of(threads[i])) ++end;
+      while (end < threads.size() && process_of(threads[end]) == process_of(threads[i])) ++end;
       write_process(std::span(threads).subspan(i, end - i));
       i = end;
     }
@@ -90,6 +92,11 @@ class OtlpWriter {
   using Thread = std::span<const ExportSamples::Group>;
   [[nodiscard]] uint32_t pid_of(const Thread& thread) const {
     return samples_.thread(thread.front().thread).pid;
+  }
+
+  /// What was several programs is as many processes.
+  [[nodiscard]] uint32_t process_of(const Thread& thread) const {
+    return tasks_.process_of(thread.front().thread);
   }
 
   // Processes.
@@ -103,8 +110,8 @@ class OtlpWriter {
       protozero::pbf_writer resource_profiles(data, otlp::kResourceProfiles);
       {
         protozero::pbf_writer resource(resource_profiles, otlp::kResource);
-        uint32_t first = threads.front().front().thread;
-        add_pair(resource, "process.executable.name", samples_.process_name(first));
+        add_pair(resource, "process.executable.name",
+                 samples_.process_name(tasks_.named_by(threads.front().front().thread)));
         if (samples_.has_times()) add_pair(resource, "process.pid", pid_of(threads.front()));
       }
       protozero::pbf_writer scope_profiles(resource_profiles, otlp::kScopeProfiles);
@@ -298,6 +305,7 @@ class OtlpWriter {
   Sink& out_;
   const StackProfile& profile_;
   ExportSamples samples_;
+  ExportTasks tasks_;
   ExportStrings strings_;
   std::vector<uint32_t> stack_of_;  // by node; 0 if not numbered yet
   std::vector<StackNodeId> stacks_;

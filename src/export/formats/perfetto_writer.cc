@@ -12,6 +12,7 @@
 #include "export/formats/export_samples.h"
 #include "export/formats/export_slices.h"
 #include "export/formats/export_tables.h"
+#include "export/formats/export_tasks.h"
 #include "export/formats/exports.h"
 
 namespace sonde {
@@ -74,7 +75,7 @@ constexpr uint32_t kNeedsState = 2;
 class PerfettoWriter {
  public:
   PerfettoWriter(Sink& out, const StackProfile& profile)
-      : out_(out), profile_(profile), samples_(profile), build_ids_(profile) {}
+      : out_(out), profile_(profile), samples_(profile), tasks_(samples_), build_ids_(profile) {}
 
   void write() {
     if (!samples_.has_times()) {
@@ -104,22 +105,23 @@ class PerfettoWriter {
   static uint32_t sequence_of(size_t column) { return static_cast<uint32_t>(column + 1); }
 
   void write_process_tree() {
-    tsl::robin_map<uint32_t, bool> processes;
+    std::vector<bool> is_written(tasks_.process_count());
     write_packet([&](protozero::pbf_writer& packet) {
       packet.add_uint64(packet_field::kTimestamp, samples_.start_ns());
       protozero::pbf_writer tree(packet, packet_field::kProcessTree);
       for (const auto& groups : samples_.by_thread()) {
-        uint32_t index = groups.front().thread;
-        const StackThread& thread = samples_.thread(index);
-        if (processes.try_emplace(thread.pid, true).second) {
+        uint32_t thread = groups.front().thread;
+        auto pid = static_cast<int32_t>(tasks_.pid(thread));
+        if (!is_written[tasks_.process_of(thread)]) {
           protozero::pbf_writer process(tree, tree_field::kProcesses);
-          process.add_int32(tree_field::kPid, static_cast<int32_t>(thread.pid));
-          process.add_string(tree_field::kCommandLine, to_utf8(samples_.process_name(index)));
+          process.add_int32(tree_field::kPid, pid);
+          process.add_string(tree_field::kCommandLine, to_utf8(tasks_.process_name(thread)));
         }
+        is_written[tasks_.process_of(thread)] = true;
         protozero::pbf_writer made(tree, tree_field::kThreads);
-        made.add_int32(tree_field::kTid, static_cast<int32_t>(thread.tid));
-        made.add_string(tree_field::kThreadName, to_utf8(samples_.thread_name(index)));
-        made.add_int32(tree_field::kGroupId, static_cast<int32_t>(thread.pid));
+        made.add_int32(tree_field::kTid, static_cast<int32_t>(tasks_.tid(thread)));
+        made.add_string(tree_field::kThreadName, to_utf8(tasks_.thread_name(thread)));
+        made.add_int32(tree_field::kGroupId, pid);
       }
     });
   }
@@ -223,15 +225,14 @@ class PerfettoWriter {
   }
   void append_sample(std::string& text, size_t i, uint64_t count) const {
     const StackSamples& samples = samples_.samples();
-    const StackThread& thread = samples_.thread(samples.thread[i]);
     append_packet(text, [&](protozero::pbf_writer& packet) {
       packet.add_uint64(packet_field::kTimestamp, samples.time_ns[i]);
       packet.add_uint32(packet_field::kSequenceId, sequence_of(samples.column[i]));
       packet.add_uint32(packet_field::kSequenceFlags, kNeedsState);
       protozero::pbf_writer sample(packet, packet_field::kPerfSample);
       if (samples.cpu[i] != UINT32_MAX) sample.add_uint32(perf_sample_field::kCpu, samples.cpu[i]);
-      sample.add_uint32(perf_sample_field::kPid, thread.pid);
-      sample.add_uint32(perf_sample_field::kTid, thread.tid);
+      sample.add_uint32(perf_sample_field::kPid, tasks_.pid(samples.thread[i]));
+      sample.add_uint32(perf_sample_field::kTid, tasks_.tid(samples.thread[i]));
       sample.add_uint64(perf_sample_field::kTimebaseCount, count);
       if (!samples.node[i].valid()) return;
       bool is_kernel = profile_.frame_of(samples.node[i]).kind == FrameKind::kKernel;
@@ -289,6 +290,7 @@ class PerfettoWriter {
   Sink& out_;
   const StackProfile& profile_;
   ExportSamples samples_;
+  ExportTasks tasks_;
   ObjectBuildIds build_ids_;
   tsl::robin_map<uint32_t, uint64_t> mapping_of_;  // by object
 };

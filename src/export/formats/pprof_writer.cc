@@ -3,7 +3,7 @@
 // Each event has two values, named as in the perf.data converters: the number of samples
 // (cycles_sample) and what they stand for (cycles_event). Sums from folded stacks only have the
 // second. A frame is a location, with its address (pprof_mappings.h); samples carry pid, tid and
-// comm as labels.
+// comm as labels, the name that the thread had then.
 #include <protozero/pbf_writer.hpp>
 
 #include <cmath>

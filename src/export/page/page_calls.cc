@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
-#include <tsl/robin_map.h>
-
-#include "base/number_hash.h"
+#include "stacks/threads_over_time.h"
 
 namespace sonde {
 namespace {
@@ -15,9 +14,7 @@ namespace {
 class PageCalls {
  public:
   PageCalls(const StackProfile& profile, const view::Timeline& timeline, uint64_t begin_ns)
-      : timeline_(timeline), begin_ns_(begin_ns) {
-    for (size_t i = 0; i < profile.threads.size(); ++i)
-      thread_of_[profile.threads[i].tid] = static_cast<uint32_t>(i);
+      : timeline_(timeline), begin_ns_(begin_ns), threads_(profile) {
     find_frames(profile);
   }
 
@@ -47,12 +44,19 @@ class PageCalls {
     }
   }
   void add(const view::TimelineThread& thread) {
-    auto found = thread_of_.find(thread.tid);
-    if (found == thread_of_.end() || thread.calls.empty()) return;
-    thread_.push_back(found->second);
-    count_.push_back(thread.calls.size());
     uint64_t at_ns = begin_ns_;
+    std::optional<uint32_t> last;
     for (const view::TimelineCall& call : thread.calls) {
+      auto shown = threads_.at(thread.tid, call.start_ns);
+      if (!shown) return;
+      // Under its next name a thread has another lane, which begins at the beginning.
+      if (shown != last) {
+        thread_.push_back(*shown);
+        count_.push_back(0);
+        at_ns = begin_ns_;
+      }
+      last = shown;
+      ++count_.back();
       uint64_t start_ns = std::max(call.start_ns, at_ns);
       gap_.push_back(start_ns - at_ns);
       length_.push_back(std::max(call.end_ns, start_ns) - start_ns);
@@ -65,8 +69,8 @@ class PageCalls {
 
   const view::Timeline& timeline_;
   uint64_t begin_ns_;
-  tsl::robin_map<uint32_t, uint32_t, NumberHash> thread_of_;  // by tid
-  std::vector<uint32_t> frame_of_;                            // by function
+  ThreadsOverTime threads_;
+  std::vector<uint32_t> frame_of_;  // by function
   std::vector<uint64_t> thread_, count_;
   LargeVector<uint64_t> gap_, length_, depth_, frame_, cut_;
 };

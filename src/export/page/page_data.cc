@@ -231,6 +231,8 @@ class PageData {
     json.EndArray();
     write_texts(json, "warnings", description_.warnings);
     write_texts(json, "compared", description_.compared);
+    json.Key("sched_partial");
+    put_text(json, description_.timeline ? description_.timeline->partial : std::string());
   }
   static void write_texts(PageJson& json, const char* key, const std::vector<std::string>& texts) {
     json.Key(key);

@@ -87,6 +87,30 @@ TEST(PageData, HoldsSamplesInMicroseconds) {
   EXPECT_THAT(block, HasSubstr(R"("begin_ns":"5000000")"));
 }
 
+/// Thread 8 runs from 1 to 11 us after the first sample and exits, and CPU 3 is unknown to 21 us.
+TEST(PageData, HoldsWhatIsNotKnownOfThreads) {
+  view::Timeline timeline;
+  timeline.start_ns = 5'001'000;
+  timeline.end_ns = 5'041'000;
+  timeline.partial = "only CPU 3 of 4 was recorded";
+  view::TimelineThread& thread = timeline.threads.emplace_back();
+  thread.tid = 8;
+  thread.ended_ns = 5'011'000;
+  thread.slices = {{.start_ns = 5'001'000, .end_ns = 5'011'000, .cpu = 3}};
+  timeline.unknown = {{.start_ns = 5'011'000, .end_ns = 5'021'000, .cpu = 3}};
+  PageDescription description;
+  description.timeline = std::move(timeline);
+  std::string block = page_data(small_profile(), description);
+  EXPECT_THAT(integers(block, "sched_gap"), ElementsAre(1000));
+  EXPECT_THAT(integers(block, "sched_length"), ElementsAre(10'000));
+  EXPECT_THAT(integers(block, "sched_ended"), ElementsAre(11'001));
+  EXPECT_THAT(integers(block, "sched_span"), ElementsAre(1000, 41'000));
+  EXPECT_THAT(integers(block, "sched_unknown_cpu"), ElementsAre(3));
+  EXPECT_THAT(integers(block, "sched_unknown_start"), ElementsAre(11'000));
+  EXPECT_THAT(integers(block, "sched_unknown_length"), ElementsAre(10'000));
+  EXPECT_THAT(block, HasSubstr(R"("sched_partial":"only CPU 3 of 4 was recorded")"));
+}
+
 TEST(PageData, LeavesSamplesWithoutTimesOut) {
   StackProfile profile = small_profile();
   profile.recording->has_times = false;

@@ -7,6 +7,10 @@
 //   sched_state     as view::TaskState
 //   sched_cpu       plus one; 0: not known
 //   sched_waker     index of a thread, plus one; 0: not known
+//   sched_ended     by lane: when the thread exited, ns from the first sample, plus one; 0: not
+//   seen sched_span      two numbers, ns from the first sample: the scheduler's first event and its
+//   last sched_unknown_cpu, sched_unknown_start, sched_unknown_length
+//                   where it is not known what a CPU did; by start, in ns from the first sample
 #pragma once
 
 #include "export/page/page_columns.h"

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/sampling/chain_ends.h"
 #include "base/files/regular_file.h"
 #include "base/output_file.h"
 #include "export/pictures/flame_files.h"
@@ -31,8 +32,11 @@ class FlameDrawing {
   [[nodiscard]] Result<> check() const;
   [[nodiscard]] double share_of_narrowest() const;
   Result<StackProfile> open(const std::string& input, Env& env);
+  /// Puts a sentence in front of the line below the title.
+  void say_first(const std::string& sentence);
   Result<StackProfile> compare(const std::vector<std::string>& inputs, Env& env);
-  void describe_difference(const StackProfile& before, const StackProfile& after, double scale);
+  void describe_difference(const StackProfile& before, const StackProfile& after, double scale,
+                           const std::string& matched_names);
   Result<> read_side_files();
   [[nodiscard]] std::string encoded(std::string_view text, std::string_view in_ascii) const;
   void name_counts(std::string_view unit);
@@ -42,6 +46,10 @@ class FlameDrawing {
   FlameOptions options_;  // completed on the way
   ProfileSourceOptions source_;
   std::map<std::string, std::string, std::less<>> kept_colors_;
+  struct ChainGap {
+    std::string recording, text;
+  };
+  std::vector<ChainGap> chain_gaps_;
   size_t column_ = 0;
   double least_share_ = 0;
 };
@@ -78,8 +86,17 @@ Result<StackProfile> FlameDrawing::open(const std::string& input, Env& env) {
   source_.stacks.want_samples = options_.chart;
   source_.keep_order = options_.chart;
   source_.stacks.least_share = least_share_;
+  source_.on_recording = [&](const Session& session, const StackProfile&) {
+    std::string gap = chain_gap(session);
+    if (!gap.empty()) chain_gaps_.push_back({std::string(base_name(input)), gap});
+  };
+  source_.needs_samples = false;
   TRY(how_.selection.apply(source_));
   return open_profile(input, source_, env);
+}
+
+void FlameDrawing::say_first(const std::string& sentence) {
+  options_.subtitle = options_.subtitle.empty() ? sentence : sentence + "; " + options_.subtitle;
 }
 
 Result<StackProfile> FlameDrawing::compare(const std::vector<std::string>& inputs, Env& env) {
@@ -92,9 +109,18 @@ Result<StackProfile> FlameDrawing::compare(const std::vector<std::string>& input
   double is = total_of(after.columns[columns.after]);
   if (was <= 0 || is <= 0)
     return fail(ErrorCode::kFailed, "{}: nothing to compare", (was <= 0 ? before : after).origin);
-  describe_difference(before, after, how_.normalize ? is / was : 1);
-  StackProfile merged =
-      diff_profiles(before, after, {.columns = {columns}, .normalize = how_.normalize});
+  Counterparts counterparts;
+  if (!how_.by_name.value_or(false)) counterparts = counterparts_of(before, after, {columns});
+  std::string matched_names = counterparts.sentence();
+  if (!matched_names.empty())
+    env.err.print("{}: {} (not with --by-name)\n", env.tool, matched_names);
+  describe_difference(before, after, how_.normalize ? is / was : 1, matched_names);
+  std::string arrow = encoded(" → ", " -> ");
+  StackProfile merged = diff_profiles(before, after,
+                                      {.columns = {columns},
+                                       .normalize = how_.normalize,
+                                       .counterparts = &counterparts,
+                                       .arrow = arrow});
   merged.origin = fmt::format("{}, {}", before.origin, after.origin);
   return merged;
 }
@@ -107,7 +133,7 @@ std::string FlameDrawing::encoded(std::string_view text, std::string_view in_asc
 
 /// Sets the legend, unless the user gave one.
 void FlameDrawing::describe_difference(const StackProfile& before, const StackProfile& after,
-                                       double scale) {
+                                       double scale, const std::string& matched_names) {
   if (!options_.subtitle.empty()) return;
   std::string scaled =
       scale == 1 ? "" : fmt::format(" (before {} {:.3g})", encoded("×", "x"), scale);
@@ -115,6 +141,7 @@ void FlameDrawing::describe_difference(const StackProfile& before, const StackPr
       "{} {} {}{}; {}: more, {}: less, dashed: only {}", base_name(before.origin),
       encoded("→", "->"), base_name(after.origin), scaled, options_.negate ? "blue" : "red",
       options_.negate ? "red" : "blue", how_.before ? "before" : "after");
+  if (!matched_names.empty()) options_.subtitle += "; " + matched_names;
 }
 
 Result<> FlameDrawing::read_side_files() {
@@ -139,8 +166,8 @@ Result<> FlameDrawing::draw(const std::vector<std::string>& inputs, const std::s
   bool two = inputs.size() > 1;
   if (!two && !options_.chart && !options_.reversed) least_share_ = share_of_narrowest();
   StackProfile profile = TRY(two ? compare(inputs, env) : open(inputs[0], env));
-  if (std::string damage = env.losses.damage_summary(); !damage.empty())
-    options_.subtitle = options_.subtitle.empty() ? damage : damage + "; " + options_.subtitle;
+  for (const auto& [recording, text] : chain_gaps_) say_first(two ? recording + ": " + text : text);
+  if (std::string damage = env.losses.damage_summary(); !damage.empty()) say_first(damage);
   bool is_difference = profile.columns.size() == 2 && profile.columns[0].name == "before" &&
                        profile.columns[1].name == "after";
   if (is_difference && options_.chart)
@@ -154,10 +181,12 @@ Result<> FlameDrawing::draw(const std::vector<std::string>& inputs, const std::s
                                           .marks = how_.marks.value_or(two)};
     column_ = options_.difference->shape;
   } else {
-    if (how_.before || how_.marks)
+    if (how_.before || how_.marks || how_.by_name)
       return fail(ErrorCode::kFailed,
                   "--{} is of differences: it needs two profiles, or stacks with two counts",
-                  how_.before ? "before" : "elided");
+                  how_.before  ? "before"
+                  : how_.marks ? "elided"
+                               : "by-name");
     column_ = TRY(how_.selection.column_of(profile, env.err));
   }
   if (options_.chart && profile.samples.size() == 0)

@@ -22,6 +22,7 @@ struct FlameDrawingOptions {
   bool keep_colors = false;     // --cp
   bool before = false;          // of two profiles, draw the first one's stacks
   std::optional<bool> marks;    // --elided
+  std::optional<bool> by_name;  // differences: programs are one only if they have the same name
   bool normalize = true;        // scale the first profile to the total of the second
   std::optional<bool> inlines;  // --inline, --no-inline
 };

@@ -5,7 +5,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "export/pictures/timeline_svg.h"
 
 namespace sonde {
@@ -78,8 +78,22 @@ std::vector<Span> joined(const std::vector<Span>& spans, uint64_t below_ns) {
   return out;
 }
 
+/// Joins those of a CPU that are closer together: what lies between is then unknown as well.
+void join_unknown(std::vector<view::TimelineUnknown>& spans, uint64_t below_ns) {
+  std::ranges::stable_sort(spans, {}, &view::TimelineUnknown::cpu);
+  std::vector<view::TimelineUnknown> out;
+  for (const view::TimelineUnknown& span : spans) {
+    if (!out.empty() && out.back().cpu == span.cpu && span.start_ns < out.back().end_ns + below_ns)
+      out.back().end_ns = std::max(out.back().end_ns, span.end_ns);
+    else
+      out.push_back(span);
+  }
+  std::ranges::stable_sort(out, {}, &view::TimelineUnknown::start_ns);
+  spans = std::move(out);
+}
+
 size_t slices_in(const view::Timeline& timeline) {
-  size_t count = 0;
+  size_t count = timeline.unknown.size();
   for (const view::TimelineThread& thread : timeline.threads)
     count += thread.slices.size() + thread.ios.size() + thread.calls.size();
   for (const view::TimelineCpu& cpu : timeline.cpus) count += cpu.runs.size() + cpu.idles.size();
@@ -94,6 +108,7 @@ uint64_t join_short_slices(view::Timeline& timeline, size_t max_slices) {
   while (slices_in(timeline) > max_slices && next_ns < timeline.end_ns - timeline.start_ns) {
     below_ns = next_ns;
     next_ns *= 2;
+    join_unknown(timeline.unknown, below_ns);
     for (view::TimelineThread& thread : timeline.threads) {
       thread.slices = joined(thread.slices, below_ns);
       thread.ios = joined(thread.ios, below_ns);

@@ -27,6 +27,20 @@ TEST(TimelineJoin, ShortNeighboursBecomeWhatMostOfTheTimeWas) {
   EXPECT_EQ(runs[1].thread, 3u);
 }
 
+TEST(TimelineJoin, UnknownSpansOfACpuBecomeOneAndNoneIsForgotten) {
+  view::Timeline timeline = one_cpu({{.start_ns = 0, .end_ns = 9'000'000, .thread = 1}});
+  timeline.unknown = {{.start_ns = 0, .end_ns = 100, .cpu = 0},
+                      {.start_ns = 50, .end_ns = 90, .cpu = 1},
+                      {.start_ns = 300, .end_ns = 400, .cpu = 0},
+                      {.start_ns = 5'000'000, .end_ns = 5'000'100, .cpu = 0}};
+  EXPECT_EQ(join_short_slices(timeline, 4), 1000u);
+  ASSERT_EQ(timeline.unknown.size(), 3u);
+  EXPECT_EQ(timeline.unknown[0].cpu, 0u);
+  EXPECT_EQ(timeline.unknown[0].end_ns, 400u);
+  EXPECT_EQ(timeline.unknown[1].cpu, 1u);
+  EXPECT_EQ(timeline.unknown[2].start_ns, 5'000'000u);
+}
+
 TEST(TimelineJoin, WhereThereIsRoomAllStay) {
   view::Timeline timeline = one_cpu(
       {{.start_ns = 0, .end_ns = 1, .thread = 1}, {.start_ns = 1, .end_ns = 90'000, .thread = 2}});

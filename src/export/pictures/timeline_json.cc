@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "export/pictures/svg.h"
 
 namespace sonde {
@@ -31,12 +33,15 @@ class TimelineJson {
     if (timeline_.subject == TimelineSubject::kCalls) write_functions();
     out_.write("\"threads\":[");
     list(timeline_.threads, [this](const view::TimelineThread& thread) { write_thread(thread); });
-    out_.write("],\n\"stacks\":[");
+    out_.write("],");
+    if (is_of_states()) write_unknown();
+    out_.write("\n\"stacks\":[");
     list(timeline_.stacks, [this](const std::string& stack) { write_text(stack); });
     out_.write("]}\n");
   }
 
  private:
+  [[nodiscard]] bool is_of_states() const { return timeline_.subject == TimelineSubject::kStates; }
   [[nodiscard]] std::string_view slice_fields() const {
     switch (timeline_.subject) {
       case TimelineSubject::kIo:
@@ -113,10 +118,27 @@ class TimelineJson {
     write_text(thread.name);
     out_.write(",\"process\":");
     write_text(thread.process_name);
-    out_.print(",\"runs\":{},\"state_ns\":[{}],\"slices\":[", thread.runs,
-               fmt::join(thread.state_ns, ","));
+    out_.print(",\"runs\":{},\"state_ns\":[{}],", thread.runs, fmt::join(thread.state_ns, ","));
+    if (is_of_states()) out_.print("\"ended\":{},", end_of(thread));
+    out_.write("\"slices\":[");
     if (thread.is_shown) write_spans(thread);
     out_.write("]}");
+  }
+  /// Counted from start_ns; -1 if it was not seen.
+  [[nodiscard]] int64_t end_of(const view::TimelineThread& thread) const {
+    if (thread.ended_ns == 0) return -1;
+    return static_cast<int64_t>(thread.ended_ns - std::min(thread.ended_ns, timeline_.start_ns));
+  }
+  void write_unknown() {
+    out_.write("\n\"unknown_fields\":[\"start_ns\",\"duration_ns\",\"cpu\"],\"unknown\":[");
+    for (size_t i = 0; i < timeline_.unknown.size(); ++i) {
+      const view::TimelineUnknown& span = timeline_.unknown[i];
+      out_.print("{}[{},{},{}]", comma(i), span.start_ns - timeline_.start_ns,
+                 span.end_ns - span.start_ns, span.cpu);
+    }
+    out_.write("],\"partial\":");
+    write_text(timeline_.partial);
+    out_.write(",");
   }
   void write_spans(const view::TimelineThread& thread) {
     auto put = [this](const auto& spans, auto write) {

@@ -8,6 +8,12 @@
 //    "threads":[{"tid":…,"pid":…,"name":…,"process":…,"runs":…,"state_ns":[…],"slices":[[…],…]},…],
 //    "stacks":["outermost;…;innermost",…]}
 //
+// "ended" of a thread is when it exited, -1 if that was not seen. Where events are missing, nothing
+// is known of a CPU:
+//    "unknown_fields":["start_ns","duration_ns","cpu"],"unknown":[[…],…],"partial":…
+// where "partial" says why waits are not known at all ("only CPU 0 of 4 was recorded"), or is
+// empty.
+//
 // If threads have input and output: "subject":"io", and other states and slice_fields. If they have
 // calls: "subject":"calls",
 //    "slice_fields":["start_ns","duration_ns","depth","function","cut"],

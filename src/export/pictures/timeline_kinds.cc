@@ -26,6 +26,7 @@ std::vector<LaneKind> cpu_lane_kinds(double height) {
                                                                       "i4", "i5", "i6"};
   std::vector<LaneKind> kinds;
   for (std::string_view css_class : kProcesses) kinds.push_back({css_class, 1, height - 2});
+  kinds.push_back({"u", 1, height - 2});
   // The deeper the sleep, the thinner the bar.
   double full = height - 2;
   for (size_t depth = 0; depth < kSleepDepths; ++depth) {
@@ -37,7 +38,11 @@ std::vector<LaneKind> cpu_lane_kinds(double height) {
 
 size_t sleep_kind(uint32_t state) {
   size_t depth = std::clamp<size_t>(state, 1, kSleepDepths) - 1;
-  return kProcessColors + 1 + depth;
+  return unknown_kind() + 1 + depth;
+}
+
+size_t unknown_kind() {
+  return kProcessColors + 1;
 }
 
 std::vector<LaneKind> thread_lane_kinds(const view::Timeline& timeline, double height) {
@@ -83,10 +88,11 @@ std::vector<LegendEntry> power_legend(const view::Timeline& timeline) {
   bool is_deeper = false;
   for (const view::TimelineCpu& cpu : timeline.cpus)
     for (const view::TimelineIdle& idle : cpu.idles) {
-      occurs[sleep_kind(idle.state) - kProcessColors - 1] = true;
+      occurs[sleep_kind(idle.state) - unknown_kind() - 1] = true;
       is_deeper |= idle.state > kSleepDepths;
     }
   std::vector<LegendEntry> entries;
+  if (!timeline.unknown.empty() && !timeline.cpus.empty()) entries.push_back({"u", "not recorded"});
   for (size_t depth = 1; depth <= kSleepDepths; ++depth) {
     if (!occurs[depth - 1]) continue;
     std::string_view more = depth == kSleepDepths && is_deeper ? " and deeper" : "";

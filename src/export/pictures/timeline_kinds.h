@@ -13,9 +13,10 @@ namespace sonde {
 inline constexpr size_t kProcessColors = 9;  // plus one for all others
 inline constexpr size_t kSleepDepths = 6;    // deeper ones look like the last
 
-/// For a CPU's lane: processes by colour, then sleep states.
+/// For a CPU's lane: processes by colour, what is unknown, then sleep states.
 [[nodiscard]] std::vector<LaneKind> cpu_lane_kinds(double height);
 [[nodiscard]] size_t sleep_kind(uint32_t state);
+[[nodiscard]] size_t unknown_kind();
 /// For a thread's lane: states, the last of which is for marked runs; or kinds of I/O, with input
 /// in the upper half and output in the lower half.
 [[nodiscard]] std::vector<LaneKind> thread_lane_kinds(const view::Timeline& timeline,
@@ -26,7 +27,7 @@ struct LegendEntry {
   std::string css_class, text;
 };
 [[nodiscard]] std::vector<LegendEntry> thread_legend(const view::Timeline& timeline);
-/// For the sleep states that occur, and the frequency line.
+/// For what is unknown, the sleep states that occur, and the frequency line.
 [[nodiscard]] std::vector<LegendEntry> power_legend(const view::Timeline& timeline);
 
 /// A CPU's frequency as a line across a lane of that size; empty if not known. The upper edge of

@@ -8,7 +8,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "export/pictures/axis.h"
 #include "export/pictures/lane_painter.h"
 #include "export/pictures/svg.h"
@@ -137,14 +137,23 @@ class TimelineSvg {
         style_(style),
         limits_(limits),
         colors_(timeline),
-        plot_width_(std::max(200.0, style.width - kLeft - kRight)) {}
+        unknown_(timeline.unknown),
+        plot_width_(std::max(200.0, style.width - kLeft - kRight)) {
+    std::ranges::stable_sort(unknown_, {}, &view::TimelineUnknown::cpu);
+  }
 
   void write() {
     place();
     open_svg(svg_, {.width = kLeft + plot_width_ + kRight, .height = height_});
     svg_ += "<style>\n";
     svg_ += timeline_view_css();
-    svg_ += "</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n";
+    svg_ += "</style>\n";
+    if (!timeline_.unknown.empty())
+      svg_ +=
+          "<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
+          "patternTransform=\"rotate(45)\"><rect class=\"hatch\" width=\"1.5\" height=\"5\"/>"
+          "</pattern></defs>\n";
+    svg_ += "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n";
     write_heading();
     write_legend();
     write_axis();
@@ -207,7 +216,7 @@ class TimelineSvg {
     };
     if (!timeline_.threads.empty()) add(thread_legend(timeline_), "threads");
     if (!timeline_.cpus.empty()) add(process_legend(), "CPUs: processes");
-    add(power_legend(timeline_), "CPUs: power");
+    add(power_legend(timeline_), timeline_.unknown.empty() ? "CPUs: power" : "CPUs: other");
     double x = kLeft;
     size_t row = 0;
     for (size_t i = 0; i < places.size(); ++i) {
@@ -250,6 +259,7 @@ class TimelineSvg {
       text += fmt::format("; zoomed in, {} below {} are {}", is_of_calls() ? "calls" : "slices",
                           time_text(static_cast<double>(limits_.joined_below_ns)),
                           is_of_calls() ? "left out" : "joined");
+    if (!timeline_.partial.empty()) text += "; " + timeline_.partial;
     append_text(svg_, 14, kSubtitleY, text, " class=\"soft\" id=\"subtitle\"");
     append_text(svg_, kLeft + plot_width_, kSubtitleY, "",
                 " class=\"soft\" id=\"shown\" text-anchor=\"end\"");
@@ -338,6 +348,9 @@ class TimelineSvg {
     LanePainter painter(pixels(), timeline_.start_ns, timeline_.end_ns, cpu_kinds().size());
     for (const TimelineRun& run : whole_.cpus[index].runs)
       painter.add(colors_.of(run.thread), run.start_ns, run.end_ns);
+    for (const view::TimelineUnknown& span :
+         std::ranges::equal_range(unknown_, cpu.cpu, {}, &view::TimelineUnknown::cpu))
+      painter.add(unknown_kind(), span.start_ns, span.end_ns);
     for (const view::TimelineIdle& idle : whole_.cpus[index].idles)
       painter.add(sleep_kind(idle.state), idle.start_ns, idle.end_ns);
     painter.paint(svg_, cpu_kinds());
@@ -489,6 +502,7 @@ class TimelineSvg {
   const TimelineStyle& style_;
   const TimelineLimits& limits_;
   ProcessColors colors_;
+  std::vector<view::TimelineUnknown> unknown_;  // by CPU
   double plot_width_;
   size_t legend_rows_ = 1;
   double call_row_ = 0;

@@ -11,6 +11,13 @@
   let shown = {from: 0, to: total};
   let pinned = false;
 
+  // What is not known of CPUs, by number.
+  const unknownOf = new Map();
+  for (const span of timeline.unknown || []) {
+    if (!unknownOf.has(span[2])) unknownOf.set(span[2], []);
+    unknownOf.get(span[2]).push(span);
+  }
+
   // The lanes of the picture.
   const lanes = [...root.querySelectorAll(".lane")].map(group => {
     const isCpu = group.id[0] === "c", index = Number(group.id.slice(1));
@@ -24,6 +31,7 @@
       whole: group.innerHTML,
       kindOf: isCpu ? slice => layout.colors[slice[2]] : slice => slice[2],
       idles: what.idles || [], frequencies: what.frequencies || [],
+      unknown: isCpu && unknownOf.get(what.cpu) || [],
     };
   });
 
@@ -64,6 +72,7 @@
     if (hasCalls) return lane.rows.map((_, row) => callPaths(lane, row)).join("");
     const shares = lane.kinds.map(() => null);
     addShares(shares, lane.slices, lane.kindOf);
+    addShares(shares, lane.unknown, () => layout.cpuKinds.length - layout.sleepKinds - 1);
     addShares(shares, lane.idles, idleKind);
     return pathsOf(lane, shares) + frequencyPath(lane);
   }
@@ -255,6 +264,22 @@
     return [...lines, ...stackLines("it left the CPU in", stack), ...stackLines("its waker was in", wakerStack)];
   }
 
+  /// Why a lane shows nothing at a time; null for a CPU that was idle, and where there are no states.
+  function describeBlank(lane, at) {
+    if (timeline.subject) return null;
+    const isIn = ([start, length]) => at >= start && at <= start + length;
+    if (lane.isCpu) {
+      const span = lane.unknown.find(isIn);
+      return span ? [`CPU ${lane.what.cpu}: not known`, `${timeText(span[1])} from ${clock(span[0])} s`, "events are missing here"] : null;
+    }
+    const name = threadName(lane.index), {ended, slices} = lane.what, first = slices[0], last = slices[slices.length - 1];
+    if (ended >= 0 && at >= ended) return [`${name}: had ended`];
+    const reason = timeline.partial || (timeline.unknown.some(isIn) ? "events are missing here"
+      : at < first[0] ? "nothing was recorded of it before" : at > last[0] + last[1] ? "nothing was recorded of it any more"
+        : "events of it are missing");
+    return [`${name}: not known`, reason];
+  }
+
   function describeCall(lane, [start, length, depth, index, isCut], when) {
     const [name, object] = timeline.functions[index], lines = [name, when + (isCut ? ", entered or left unseen" : ""), object];
     const most = 16;
@@ -318,7 +343,7 @@
     if (pinned) return;
     const lane = inLanes(x, y) && lanes.find(each => y >= each.y && y < each.y + each.height);
     const slice = lane && sliceAt(lane, toTime(x), y);
-    showTip(slice ? describe(lane, slice) : null, x, y);
+    showTip(slice ? describe(lane, slice) : lane ? describeBlank(lane, toTime(x)) : null, x, y);
   });
   function dragTo(x) {
     x = Math.max(layout.left, Math.min(layout.left + layout.width, x));

@@ -441,9 +441,9 @@ Result<uint64_t> write_data_ctf(const std::string& directory, const Session& ses
   if (options.wall_clock) {
     const auto& clock = session.recording().features().clock_data;
     if (!clock)
-      return fail(ErrorCode::kUnsupported,
-                  "Can't provide --tod time, missing clock data. Please record with -k/--clockid "
-                  "option.");
+      return fail(
+          ErrorCode::kUnsupported,
+          "--tod: the recording does not say what the time of day was: record with -k CLOCK");
     offset_ns = clock->wall_clock_ns - clock->clockid_ns;
   }
   return CtfWriter(directory, session, options.all_records).write(offset_ns);

@@ -9,7 +9,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "export/layout/block_order.h"
 #include "export/layout/function_order.h"
 

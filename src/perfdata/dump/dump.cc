@@ -126,7 +126,7 @@ void RecordDumper::dump(const TimedRecord& timed, uint32_t stream, const DumpTai
     out_.write(": unhandled!\n");  // nothing is held back for it
   } else if (is_user_record(record.type)) {
     dump::put_user_record(record, options_.command, out_);
-  } else if (event == nullptr || !dump::put_kernel_record(record, *event, out_)) {
+  } else if (event == nullptr || !dump::put_kernel_record(record, *event, options_.command, out_)) {
     out_.write(": unhandled!\n");
   }
   // A damaged one announces nothing.

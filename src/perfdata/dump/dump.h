@@ -82,8 +82,9 @@ void put_hex_lines(Bytes bytes, Sink& out);
 /// `arch` determines the register names.
 void put_sample(const Sample& sample, const EventDesc& event, abi::Arch arch, Bytes record,
                 Sink& out);
-/// Returns false for types that perf has no text for.
-bool put_kernel_record(const RecordView& record, const EventDesc& event, Sink& out);
+/// Returns false for types that perf has no text for in that command.
+bool put_kernel_record(const RecordView& record, const EventDesc& event, DumpFor command,
+                       Sink& out);
 /// The recorder's own types.
 void put_user_record(const RecordView& record, DumpFor command, Sink& out);
 }  // namespace dump

@@ -308,8 +308,12 @@ bool only_script_handles(uint32_t type) {
 
 }  // namespace
 
-bool put_kernel_record(const RecordView& record, const EventDesc& event, Sink& out) {
+bool put_kernel_record(const RecordView& record, const EventDesc& event, DumpFor command,
+                       Sink& out) {
   switch (record.type) {
+    case abi::kRecordThrottle:
+    case abi::kRecordUnthrottle:
+      return command == DumpFor::kScript;
     case abi::kRecordMmap:
     case abi::kRecordMmap2:
       return put_decoded<MmapRecord>(record, event, out);

@@ -7,7 +7,7 @@
 #include <tsl/robin_map.h>
 
 #include "abi/perf_event.h"
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "perfdata/header/guest_ids.h"
 #include "perfdata/records/sample.h"
 

@@ -68,6 +68,8 @@ FeatureTable table_for(const std::vector<uint32_t>& bits, const FileHeader& head
   table.end = table_offset + place.size;
   for (uint32_t bit : bits) {
     FileSection section = read_section(in);
+    // What the end of the file cut off is no empty section.
+    if (!in.ok()) section = {.offset = UINT64_MAX, .size = 0};
     table.entries.push_back({bit, section});
     if (!in.ok() || !fits(file, section))
       table.plausible = false;

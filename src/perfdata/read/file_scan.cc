@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -51,6 +52,7 @@ struct FileScan::State {
 
   Result<bool> open_file(const std::string& path, bool force);
   std::span<const RecordBlock> walk_on();
+  void remember_expanded();
   bool populate_more();
   void forget_more();
   void forget(size_t begin, size_t end) const;
@@ -67,7 +69,13 @@ struct FileScan::State {
   std::optional<BlockSplitter> splitter;
   StreamExpander expander;
   std::vector<RecordBlock> blocks;
-  size_t position = 0;  // in the records
+  struct Expanded {
+    Bytes bytes;
+    uint64_t file_offset;
+  };
+  std::mutex expanded_mutex;
+  std::vector<Expanded> expanded;  // all blocks so far that were compressed
+  size_t position = 0;             // in the records
   size_t kept_behind = 0;
   bool is_tended = false;  // by other threads
   // Positions in the records up to which:
@@ -115,6 +123,7 @@ std::span<const RecordBlock> FileScan::State::walk_on() {
     BlockSplitter::Outcome outcome =
         splitter->split(part, data.begin + position, 0, expander, blocks);
     position += outcome.consumed;
+    remember_expanded();
     bool is_last = part.size() == left.size();
     // What looks like a non-record at the end of a part may be a record that continues after it.
     bool is_garbage = outcome.stop == BlockSplitter::Stop::kNotARecord && outcome.consumed == 0;
@@ -126,6 +135,13 @@ std::span<const RecordBlock> FileScan::State::walk_on() {
       step = kStep;
   }
   return blocks;
+}
+
+void FileScan::State::remember_expanded() {
+  if (std::ranges::none_of(blocks, &RecordBlock::expanded)) return;
+  std::lock_guard lock(expanded_mutex);
+  for (const RecordBlock& block : blocks)
+    if (block.expanded) expanded.push_back({block.bytes, block.file_offset});
 }
 
 void FileScan::State::end(BlockSplitter::Stop stop) {
@@ -210,6 +226,23 @@ std::span<const RecordBlock> FileScan::next() {
   state.passed = state.position > state.kept_behind ? state.position - state.kept_behind : 0;
   if (!state.is_tended) state.forget_more();
   return state.walk_on();
+}
+
+uint64_t FileScan::file_offset_of(const std::byte* record) const {
+  auto offset_in = [&](Bytes bytes) -> std::optional<uint64_t> {
+    auto at = reinterpret_cast<uintptr_t>(record) - reinterpret_cast<uintptr_t>(bytes.data());
+    return at < bytes.size() ? std::optional<uint64_t>(at) : std::nullopt;
+  };
+  if (state_->whole != nullptr) {
+    for (const RecordBlock& block : state_->whole->blocks())
+      if (auto at = offset_in(block.bytes)) return block.file_offset + (block.expanded ? 0 : *at);
+    return 0;
+  }
+  if (auto at = offset_in(state_->file.bytes())) return *at;
+  std::lock_guard lock(state_->expanded_mutex);
+  for (const State::Expanded& block : state_->expanded)
+    if (offset_in(block.bytes)) return block.file_offset;
+  return 0;
 }
 
 void FileScan::share_work(size_t kept_behind) {

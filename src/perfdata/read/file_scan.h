@@ -41,6 +41,9 @@ class FileScan {
   /// The next records, at most a few MiB; empty at the end, when losses are counted. The span is
   /// valid until the next call, the records for the life of this object.
   std::span<const RecordBlock> next();
+  /// Where a record is in the file, by the address of its header; what was expanded from a
+  /// compressed record, where that is. Slow: for messages.
+  [[nodiscard]] uint64_t file_offset_of(const std::byte* record) const;
   /// For threads that work on blocks while one of them scans on. Must be called before the first
   /// block. The last `kept_behind` bytes before the blocks that next() gave may still be in use,
   /// and the workers call tend() now and then.

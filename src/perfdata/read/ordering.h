@@ -31,10 +31,13 @@ struct TimedRecord {
 /// Looks up a record's event and time. The time is 0 if there is none or if the record is damaged;
 /// damage is counted where the record is used.
 [[nodiscard]] TimedRecord with_time(const RecordView& record, const EventTable& events);
-[[nodiscard]] inline uint64_t place_in_file(const TimedRecord& record) {
-  return record.record.file_offset;
-}
 
-using RoundSorter = RoundSorterOf<TimedRecord>;
+class RoundSorter : public RoundSorterOf<TimedRecord> {
+ public:
+  RoundSorter(Deliver deliver, LossLedger& losses)
+      : RoundSorterOf(
+            std::move(deliver), [](const TimedRecord& timed) { return timed.record.file_offset; },
+            losses) {}
+};
 
 }  // namespace sonde

@@ -1,5 +1,5 @@
 // The sorter of ordering.h for any kind of item: code that needs only a few words of each record
-// sorts those. An Item has a `time`, and `place_in_file(item)` gives its position, for messages.
+// sorts those. An Item has a `time`.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,8 +22,10 @@ template <typename Item>
 class RoundSorterOf {
  public:
   using Deliver = std::function<void(std::span<const Item>)>;
-  RoundSorterOf(Deliver deliver, LossLedger& losses)
-      : deliver_(std::move(deliver)), losses_(losses) {}
+  /// An item's file offset, for messages.
+  using FileOffset = std::function<uint64_t(const Item&)>;
+  RoundSorterOf(Deliver deliver, FileOffset file_offset, LossLedger& losses)
+      : deliver_(std::move(deliver)), file_offset_(std::move(file_offset)), losses_(losses) {}
   void push(const Item& item);
   void push(std::span<const Item> items);
   void finish_round();
@@ -54,6 +56,7 @@ class RoundSorterOf {
   void keep_the_rest();
 
   Deliver deliver_;
+  FileOffset file_offset_;
   LossLedger& losses_;
   std::vector<Item> pending_;
   std::vector<size_t> run_starts_;  // in pending_, except for the first
@@ -77,7 +80,7 @@ void RoundSorterOf<Item>::push(const Item& record) {
     Item timed = record;
     timed.time = time;
     losses_.add(LossKind::k_out_of_order, 1,
-                fmt::format("at file offset {:#x}", place_in_file(timed)));
+                fmt::format("at file offset {:#x}", file_offset_(record)));
     deliver_({&timed, 1});
     return;
   }

@@ -11,8 +11,8 @@
 
 #include <tsl/robin_map.h>
 
+#include "base/hashing/number_hash.h"
 #include "base/loss.h"
-#include "base/number_hash.h"
 #include "perfdata/header/event_table.h"
 #include "perfdata/header/features.h"
 #include "perfdata/records/record.h"

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 
 #include "perfdata/records/attr_codec.h"
@@ -82,6 +83,19 @@ bool read_cpu_map(ByteCursor& in, CpuMapRecord& map) {
 }
 
 }  // namespace
+
+std::optional<int> counted_cpu(uint32_t recorded, std::span<const int> map,
+                               std::span<const int> own) {
+  int cpu = static_cast<int>(recorded);
+  auto has = [cpu](std::span<const int> cpus) {
+    return std::ranges::find(cpus, cpu) != cpus.end();
+  };
+  bool has_place = recorded < map.size();
+  bool is_number = (has_place && map[recorded] == cpu) || has(map) || has(own);
+  if (is_number) return cpu;
+  if (has_place) return map[recorded];
+  return std::nullopt;
+}
 
 template <>
 std::optional<HeaderAttrRecord> decode_user(const RecordView& record) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "abi/perf_event.h"
@@ -121,6 +122,11 @@ struct BpfMetadataRecord {
   std::string_view program;
   std::vector<std::pair<std::string_view, std::string_view>> entries;
 };
+
+/// The CPU that a STAT record means, -1 for any: the number of a CPU of the file's CPU_MAP, or of
+/// those that the event has for itself. perf before 5.18 wrote the place in the map instead.
+std::optional<int> counted_cpu(uint32_t recorded, std::span<const int> map,
+                               std::span<const int> own);
 
 template <typename Record>
 std::optional<Record> decode_user(const RecordView& record);

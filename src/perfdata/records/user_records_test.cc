@@ -167,6 +167,18 @@ TEST(UserRecords, CpuMapsAsMaskAndRange) {
   EXPECT_THAT(decoded->cpus, ElementsAre(-1, 3, 4, 5));
 }
 
+TEST(UserRecords, CountsNameACpuByNumberOrByPlace) {
+  const std::vector<int> of_tasks{-1}, all{0, 1}, some{2, 3}, own{7};
+  EXPECT_EQ(counted_cpu(UINT32_MAX, of_tasks, own), -1);
+  EXPECT_EQ(counted_cpu(1, all, {}), 1);
+  EXPECT_EQ(counted_cpu(3, some, {}), 3);
+  EXPECT_EQ(counted_cpu(7, all, own), 7) << "not in the map";
+  EXPECT_EQ(counted_cpu(0, of_tasks, {}), -1) << "perf before 5.18: the first in the map";
+  EXPECT_EQ(counted_cpu(1, some, {}), 3) << "perf before 5.18: the second in the map";
+  EXPECT_EQ(counted_cpu(9, all, own), std::nullopt);
+  EXPECT_EQ(counted_cpu(0, {}, {}), std::nullopt);
+}
+
 TEST(UserRecords, StatRecords) {
   ByteBuilder store;
   user_round_trip(

@@ -169,10 +169,12 @@ void ProbeEvents::undo(const std::vector<NamedProbe>& probes) const {
                             removal_of(probe.event));
 }
 
-Result<std::vector<TracepointName>> ProbeEvents::remove(const NameFilter& filter) const {
+Result<std::vector<TracepointName>> ProbeEvents::remove(const NameFilter& filter,
+                                                        const IsMeant& is_meant) const {
   std::vector<TracepointName> removed;
   for (const ListedProbe& probe : TRY(all())) {
-    if (!selects(filter, probe.event) || (!removed.empty() && removed.back() == probe.event))
+    if (!selects(filter, probe.event) || !is_meant(probe.place) ||
+        (!removed.empty() && removed.back() == probe.event))
       continue;
     std::string path = definition_file(tracefs_, probe.place.in_kernel());
     int error = append_definition(path, removal_of(probe.event));

@@ -5,6 +5,7 @@
 //   TRY(events.remove(filter));
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,9 +50,11 @@ class ProbeEvents {
   /// Removes what `add` has just made.
   void undo(const std::vector<NamedProbe>& probes) const;
 
-  /// Removes what the filter selects, and returns it; empty: nothing did. kFailed, with the
-  /// name, if one is in use.
-  Result<std::vector<TracepointName>> remove(const NameFilter& filter) const;
+  /// Removes what the filter selects where `is_meant`, and returns it; empty: nothing did. kFailed,
+  /// with the name, if one is in use.
+  using IsMeant = std::function<bool(const ProbePlace&)>;
+  Result<std::vector<TracepointName>> remove(const NameFilter& filter,
+                                             const IsMeant& is_meant) const;
 
  private:
   [[nodiscard]] Result<> check_mounted() const;

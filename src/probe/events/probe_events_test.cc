@@ -89,7 +89,9 @@ TEST_F(ProbeEventsTest, AllOrNothing) {
 TEST_F(ProbeEventsTest, RemovesWhatMatchesOnce) {
   put("uprobe_events", "p:g/f /app:0x1\np:g/f /app:0x2\np:g/h /app:0x3\n");
   Result<std::vector<TracepointName>> removed =
-      ProbeEvents(directory_).remove(*NameFilter::parse("f*"));
+      ProbeEvents(directory_).remove(*NameFilter::parse("f*"), [](const ProbePlace&) {
+        return true;
+      });
   ASSERT_TRUE(removed.has_value());
   EXPECT_THAT(*removed, ElementsAre(TracepointName{"g", "f"}));
 }

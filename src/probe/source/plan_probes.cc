@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "probe/source/code_types.h"
 #include "probe/source/debug_code.h"
 #include "probe/source/kernel_parameters.h"
 #include "probe/source/place_finder.h"
@@ -164,6 +165,7 @@ class DebugPlanner {
     std::optional<VariableFetch> variables;
     for (const RequestedArgument& argument : request_.arguments) {
       if (argument.kind == RequestedArgument::Kind::kFetch) {
+        TRY(check_returned(at, argument));
         plan.place.arguments.push_back(raw_argument(argument));
         continue;
       }
@@ -174,11 +176,44 @@ class DebugPlanner {
     return plan;
   }
 
+  /// $retval is the register for integers and pointers. What a function returns elsewhere, or in
+  /// several registers, is not in it; who gives a type ($retval:x64) asks for the register.
+  static Result<> check_returned(const ProbeSite& at, const RequestedArgument& argument) {
+    if (argument.what != "$retval" || !argument.type.empty()) return {};
+    DwarfValueTypes types;
+    ValueType type = types.of(at.unit->facts(at.scope).type);
+    ValueKind kind = types.kind(types.plain(type));
+    std::string_view where =
+        kind == ValueKind::kFloat ? "in a register for floating-point numbers, which probes do not "
+                                    "read"
+        : kind == ValueKind::kRecord
+            ? "of which $retval has the first register at most, or an address: "
+              "$retval:x64 records that"
+            : "";
+    if (where.empty()) return {};
+    return fail(ErrorCode::kUnsupported, "'{}': {} returns {}, {}", argument.text,
+                at.unit->name(at.scope), types.shown(type), where);
+  }
+
   const RequestedProbe& request_;
   const ProbedCode& code_;
   DebugCode& debug_;
   const PlanOptions& options_;
 };
+
+/// Return probes put an address of their own on the stack, which Go's runtime finds when it grows
+/// or scans that: "unexpected return pc", and the program ends.
+Result<> check_return(const RequestedProbe& request, const ProbedCode& code) {
+  if (!request.at_return || code.file() == nullptr) return {};
+  bool is_go = code.file()->section(".note.go.buildid") != nullptr ||
+               code.file()->section(".gopclntab") != nullptr;
+  if (!is_go) return {};
+  return fail(ErrorCode::kUnsupported,
+              "'{}': {} is a Go program, which a return probe would end: its runtime checks return "
+              "addresses, and the kernel changes them. Probe the instruction that returns: "
+              "FUNCTION+OFFSET",
+              request.text, code.description());
+}
 
 bool needs_debug(const RequestedProbe& request) {
   bool by_source =
@@ -207,6 +242,7 @@ std::unexpected<Error> not_in_debug(const RequestedProbe& request, const ProbedC
 
 Result<std::vector<ProbePlan>> plan_probes(const RequestedProbe& request, const ProbedCode& code,
                                            const PlanOptions& options) {
+  TRY(check_return(request, code));
   bool is_needed = needs_debug(request);
   if (is_needed || !request.address) {
     auto debug = code.debug();

@@ -209,10 +209,13 @@ void ProbedCode::State::read_symbols() const {
 /// The file with the symbol table of a program that has none itself; null if there is none.
 const ElfFile* ProbedCode::State::separate_symbols() const {
   if (in_kernel || !file || file->has_symbols(SymbolSection::kSymtab)) return nullptr;
-  if (!std::exchange(knows_symbol_file, true))
+  if (!std::exchange(knows_symbol_file, true)) {
     symbol_file = ObjectFinder(finder)
                       .find({.path = path, .build_id = std::string(file->build_id())})
                       .symbols;
+    if (!symbol_file)
+      if (auto packed = file->mini_debug_info()) symbol_file = std::move(*packed);
+  }
   return symbol_file ? &*symbol_file : nullptr;
 }
 

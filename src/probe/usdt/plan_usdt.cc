@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/nearest_names.h"
 #include "base/text.h"
 #include "elf/elf_file.h"
 #include "event/parser/event_error.h"

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "base/files/regular_file.h"
+#include "base/process/program.h"
 #include "base/text.h"
 #include "probe/usdt/library_search.h"
 #include "probe/usdt/sdt_cache.h"
@@ -15,12 +15,6 @@
 
 namespace sonde {
 namespace {
-
-bool is_program(const std::string& path) {
-  struct stat status{};
-  return ::access(path.c_str(), X_OK) == 0 && ::stat(path.c_str(), &status) == 0 &&
-         S_ISREG(status.st_mode);
-}
 
 /// Files with executable mappings: "55e0-55f0 r-xp 00001000 fe:00 1234   /usr/bin/x".
 std::vector<std::string> mapped_objects(std::string_view pid) {
@@ -41,20 +35,6 @@ std::vector<std::string> mapped_objects(std::string_view pid) {
   }
   return paths;
 }
-
-}  // namespace
-
-std::string find_program(const std::string& program, std::string_view path) {
-  if (program.empty()) return {};
-  if (program.find('/') != std::string::npos) return is_program(program) ? program : "";
-  for (std::string_view directory : split(path, ':')) {
-    std::string file = fmt::format("{}/{}", directory.empty() ? "." : directory, program);
-    if (is_program(file)) return file;
-  }
-  return {};
-}
-
-namespace {
 
 /// Paths by which the kernel knows the files, each once.
 class ObjectList {

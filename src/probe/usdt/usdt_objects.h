@@ -23,7 +23,4 @@ struct UsdtScope {
 /// The program, its libraries, and what the processes have mapped.
 [[nodiscard]] std::vector<std::string> program_objects(const UsdtScope& scope);
 
-/// The file that `program` starts, as execvp finds it; empty if there is none.
-[[nodiscard]] std::string find_program(const std::string& program, std::string_view path);
-
 }  // namespace sonde

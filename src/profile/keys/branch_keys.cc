@@ -45,6 +45,7 @@ class BranchDsoKey final : public BranchPlaceKey<kEnd> {
   void text(uint64_t value, std::string& out) const override {
     out += this->input_.dso_name(dso_of(value));
   }
+  [[nodiscard]] NameKind names() const override { return NameKind::kObject; }
   [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
     if (unresolved_.contains(static_cast<uint32_t>(value))) return kUnresolvedDsoWidth;
     return this->input_.dso_name(dso_of(value)).size();

@@ -53,6 +53,7 @@ class DsoKey final : public PlaceKey {
   [[nodiscard]] std::string identity(uint64_t value, uint32_t /*first_sample*/) const override {
     return dso_of(value).valid() ? std::string(name_of(dso_of(value))) : std::string();
   }
+  [[nodiscard]] NameKind names() const override { return NameKind::kObject; }
   [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
     DsoId dso = dso_of(value);
     return dso.valid() ? name_of(dso).size() : 0;

@@ -10,7 +10,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "profile/interner.h"
 #include "profile/keys/sort_key.h"
 

@@ -120,6 +120,7 @@ class DataDsoKey final : public KeyOfInput {
   void text(uint64_t value, std::string& out) const override {
     out += input_.dso_name(dso_of(value));
   }
+  [[nodiscard]] NameKind names() const override { return NameKind::kObject; }
 
  private:
   static DsoId dso_of(uint64_t value) {

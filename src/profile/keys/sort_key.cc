@@ -10,14 +10,22 @@
 
 namespace sonde {
 
-#define SORT_KEY(name, family) \
+#define SORT_KEY(name, ...) \
   Result<std::unique_ptr<SortKey>> make_##name##_key(const ProfileInput&, const KeySettings&);
 #include "profile/keys/sort_keys.def"
 #undef SORT_KEY
 
 namespace {
+enum class Chains : bool { kNotNeeded, kNeeded };
+
+constexpr SortKeyInfo key_info(std::string_view name, SortKeyFactory make, KeyFamily family,
+                               Chains chains = Chains::kNotNeeded) {
+  return {name, family, make, chains == Chains::kNeeded};
+}
+
+using enum KeyFamily;
 constexpr auto kKeys = std::to_array<SortKeyInfo>({
-#define SORT_KEY(name, family) {#name, KeyFamily::family, make_##name##_key},
+#define SORT_KEY(name, ...) key_info(#name, make_##name##_key, __VA_ARGS__),
 #include "profile/keys/sort_keys.def"
 #undef SORT_KEY
 });
@@ -25,6 +33,15 @@ constexpr auto kKeys = std::to_array<SortKeyInfo>({
 
 std::span<const SortKeyInfo> sort_key_list() {
   return kKeys;
+}
+
+bool need_chains(std::string_view keys) {
+  return std::ranges::any_of(split(keys, ','), [](std::string_view word) {
+    while (word.starts_with('+') || word.starts_with('-') || word.starts_with(' '))
+      word.remove_prefix(1);
+    const SortKeyInfo* key = find_sort_key(word);
+    return key != nullptr && key->needs_chains;
+  });
 }
 
 const SortKeyInfo* find_sort_key(std::string_view word) {

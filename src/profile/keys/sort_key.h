@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "profile/counterparts.h"
 #include "profile/keys/data_type_source.h"
 #include "profile/profile_input.h"
 #include "replay/fields/trace_texts.h"
@@ -136,6 +137,8 @@ class SortKey {
   /// identities are the same row. Empty if the recording has no name for it; empty identities are
   /// equal, too.
   [[nodiscard]] virtual std::string identity(uint64_t value, uint32_t first_sample) const;
+  /// What identities are the names of.
+  [[nodiscard]] virtual NameKind names() const { return NameKind::kOther; }
   /// The value is per sample; what is shown is the value times the row's sample count.
   [[nodiscard]] virtual bool multiplies() const { return false; }
   /// Width that a row requires of the column. `first_sample`: the sample that made the row.
@@ -164,12 +167,16 @@ struct SortKeyInfo {
   std::string_view name;  // canonical: "symbol"
   KeyFamily family;
   SortKeyFactory make;
+  bool needs_chains = false;  // of samples, also where no call graph is shown
 };
 
 /// The key for rows that are branches: keys of places are applied to the branch target.
 [[nodiscard]] Result<std::unique_ptr<SortKey>> make_branch_target_key(const SortKeyInfo& info,
                                                                       const ProfileInput& input,
                                                                       const KeySettings& settings);
+
+/// Whether one of the keys of a list "comm,wait" looks at call chains.
+[[nodiscard]] bool need_chains(std::string_view keys);
 
 /// All keys in perf's order.
 [[nodiscard]] std::span<const SortKeyInfo> sort_key_list();

@@ -123,6 +123,7 @@ class SymbolKey : public PlaceKey {
     return place.is_bare() ? std::string() : input_.symbols.identity(function(place).symbol);
   }
 
+  [[nodiscard]] NameKind names() const override { return NameKind::kFunction; }
   [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
     const Place& place = places_[value];
     if (place.is_bare()) return kUnresolvedWidth;

@@ -16,6 +16,7 @@ class CommKey final : public KeyOfInput {
     return a == b ? 0 : name_of(a).compare(name_of(b));
   }
   void text(uint64_t value, std::string& out) const override { out += name_of(value); }
+  [[nodiscard]] NameKind names() const override { return NameKind::kTask; }
   /// perf uses the width of the thread's name at the end of the recording.
   [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t first_sample) const override {
     return input_.details.last_comm(input_.samples.tid[first_sample]).size();

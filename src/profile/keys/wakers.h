@@ -8,7 +8,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "perfdata/records/off_cpu_sample.h"
 #include "replay/session.h"
 

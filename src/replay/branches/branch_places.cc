@@ -1,6 +1,6 @@
 #include "replay/branches/branch_places.h"
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 
 namespace sonde {
 

@@ -4,7 +4,7 @@
 
 #include <tuple>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "replay/branches/branch_places.h"
 
 namespace sonde {

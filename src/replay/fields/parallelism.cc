@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "machine/machine.h"
 
 namespace sonde {

@@ -43,7 +43,7 @@ class ReadValues {
       ReadValue value = sample.read.at(i);
       EventId member = recording_.events().by_id(value.id);
       if (!member.valid()) continue;
-      uint64_t& last = last_[value.id];
+      uint64_t& last = last_[{value.id, desc.attr.inherit != 0 ? samples_.tid[row] : 0}];
       uint64_t grown = value.value - std::exchange(last, value.value);
       if (grown != 0) rows_.push_back({row, i, member.value, grown});
     }

@@ -5,14 +5,25 @@
 
 #include <tsl/robin_map.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "perfdata/read/recording.h"
 #include "replay/sample_columns.h"
 
 namespace sonde {
 
-/// The last value of every counter, by its id.
-using CounterValues = tsl::robin_map<uint64_t, uint64_t, NumberHash>;
+/// A counter; one that threads inherit (since Linux 6.13) is several, of one id.
+struct CounterKey {
+  uint64_t id;
+  uint32_t tid;  // 0: not inherited
+  friend bool operator==(const CounterKey&, const CounterKey&) = default;
+};
+struct CounterKeyHash {
+  size_t operator()(const CounterKey& key) const {
+    return NumberHash()(key.id ^ NumberHash()(key.tid));
+  }
+};
+/// The last value of every counter.
+using CounterValues = tsl::robin_map<CounterKey, uint64_t, CounterKeyHash>;
 
 /// Whether the recording has such an event.
 [[nodiscard]] bool has_read_values(const EventTable& events);

@@ -2,7 +2,7 @@
 
 #include <sys/utsname.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "base/text.h"
 #include "event/print_fmt/btf_constants.h"
 

@@ -59,8 +59,13 @@ BootCode BootCode::of(const Machine& machine) {
   return {kernel, begin, begin < kModules ? std::min(end, kModules) : end};
 }
 
-AddressResolver::AddressResolver(const Machine& machine, FrameTable& frames, bool merge_unmapped)
-    : machine_(machine), frames_(frames), merge_unmapped_(merge_unmapped), comms_(kCommSlots) {}
+AddressResolver::AddressResolver(const Machine& machine, FrameTable& frames, bool merge_unmapped,
+                                 bool late_names)
+    : machine_(machine),
+      frames_(frames),
+      merge_unmapped_(merge_unmapped),
+      late_names_(late_names),
+      comms_(kCommSlots) {}
 
 FrameId AddressResolver::resolve_elsewhere(uint64_t address, uint16_t cpu_mode) {
   if (address == previous_.address && cpu_mode == previous_.cpu_mode) return previous_.frame;
@@ -132,7 +137,8 @@ void AddressResolver::machine_changed() {
 StringId AddressResolver::comm(uint32_t tid, uint64_t time) {
   CachedComm& cached = comms_[tid % kCommSlots];
   if (cached.tid == tid && cached.from <= time && time < cached.to) return cached.comm;
-  Machine::CommAt at = machine_.comm_span_at(tid, time);
+  Machine::CommAt at =
+      late_names_ ? machine_.late_comm_span_at(tid, time) : machine_.comm_span_at(tid, time);
   cached = {tid, at.valid_from, at.valid_to, at.comm};
   return at.comm;
 }

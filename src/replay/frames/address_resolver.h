@@ -69,8 +69,9 @@ struct BootCode {
 class AddressResolver {
  public:
   /// `merge_unmapped`: all addresses at which nothing was mapped in a process are one frame, with
-  /// the address 0.
-  AddressResolver(const Machine& machine, FrameTable& frames, bool merge_unmapped = false);
+  /// the address 0. `late_names`: threads have their first name also before they got it.
+  AddressResolver(const Machine& machine, FrameTable& frames, bool merge_unmapped = false,
+                  bool late_names = false);
 
   /// Sets whose sample is being resolved. A sample taken in the kernel may come from execve itself:
   /// the user part of its chain still belongs to the image that is being replaced.
@@ -153,6 +154,7 @@ class AddressResolver {
   const Machine& machine_;
   FrameTable& frames_;
   bool merge_unmapped_;
+  bool late_names_;
   Here here_;          // for the process and time last entered
   Previous previous_;  // the same
   std::array<CachedMapping, kMappingSlots> mappings_;

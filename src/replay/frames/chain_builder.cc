@@ -88,7 +88,7 @@ bool has_branch_path(const abi::EventAttr& attr) {
 std::span<const FrameId> ChainBuilder::build(const Sample& sample, const abi::EventAttr& attr,
                                              uint64_t time, uint64_t rank) {
   chain_.clear();
-  in_user_ = false;
+  in_user_ = has_callers_ = is_cut_ = false;
   bool calls = has_calls(sample, attr);
   if (sources_.branch_history && has_branch_path(attr)) return build_branch_path(sample);
   used_copy_ = !calls && stacks_.can_unwind(sample);
@@ -133,6 +133,9 @@ void ChainBuilder::add_words(const Sample& sample, const WordView& words) {
       user_part_.push_back(ip);
       return;
     }
+    if (is_cut_) return;
+    bool is_caller = mode == abi::kMiscUser && in_user_ && !was_unwound_;
+    if (is_caller && sources_.call_sites != nullptr) return add_caller(ip);
     add(ip, mode);
     if (mode != abi::kMiscUser) return;
     if (was_unwound_ && !chain_.empty()) frames_.mark_unwound(chain_.back());
@@ -143,6 +146,31 @@ void ChainBuilder::add_words(const Sample& sample, const WordView& words) {
     frames_.mark_unwound(chain_.back());
   });
   if (!whole) losses_.add(LossKind::k_bad_call_chain);
+}
+
+/// Of the user part. If it cannot be one, the chain ends here.
+void ChainBuilder::add_caller(uint64_t address) {
+  if (!std::exchange(has_callers_, true)) ++checked_.with_callers;
+  if (chain_.size() >= sources_.max_stack) return;
+  FrameId caller = resolver_.resolve(address, abi::kMiscUser);
+  if (!can_be_caller(caller)) {
+    is_cut_ = true;
+    ++checked_.cut;
+    caller = frames_.intern(sources_.broken_chain, 0, FrameLevel::kUser);
+  }
+  chain_.push_back(caller);
+}
+
+bool ChainBuilder::can_be_caller(FrameId id) {
+  if (!resolver_.process_known()) return true;  // nothing is known of what it maps
+  FrameTable::CallerCheck& check = frames_.caller_check(id);
+  if (check == FrameTable::CallerCheck::kNotYet) {
+    const Frame& frame = frames_[id];
+    check = sources_.call_sites->may_return_to(frame.dso, frame.address)
+                ? FrameTable::CallerCheck::kPossible
+                : FrameTable::CallerCheck::kImpossible;
+  }
+  return check == FrameTable::CallerCheck::kPossible;
 }
 
 void ChainBuilder::add_deferred(const Sample& sample, uint64_t time) {

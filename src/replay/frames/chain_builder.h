@@ -9,6 +9,9 @@
 // A user part from branches or a copied stack replaces the one from frame pointers, as it includes
 // functions that don't keep a frame pointer. If the copy ends too early, the chain continues with
 // the frame pointers.
+//
+// Frame pointers lead astray where code keeps none. With CallSites, a chain is cut at the first
+// caller that cannot be one, and ends in a mark.
 #pragma once
 
 #include <span>
@@ -16,6 +19,7 @@
 #include <vector>
 
 #include "replay/frames/branch_path.h"
+#include "replay/frames/call_sites.h"
 #include "replay/frames/deferred_chains.h"
 #include "replay/frames/stack_copies.h"
 
@@ -38,6 +42,8 @@ struct ChainSources {
   size_t max_stack = SIZE_MAX;
   const DeferredChains* deferred = nullptr;       // null: their cookies remain in chains
   const StitchedCalls* stitched_calls = nullptr;  // null: none
+  const CallSites* call_sites = nullptr;          // null: chains by frame pointers are believed
+  DsoId broken_chain{};  // what stands in place of a caller that cannot be one; with `call_sites`
   std::optional<BranchHistory> branch_history = std::nullopt;  // branches are part of chains
 };
 
@@ -55,6 +61,16 @@ void append_recorded_addresses(const Sample& sample, const abi::EventAttr& attr,
 /// themselves.
 [[nodiscard]] bool has_branch_path(const abi::EventAttr& attr);
 
+/// Of chains by frame pointers.
+struct CheckedChains {
+  uint64_t with_callers = 0;
+  uint64_t cut = 0;  // at a caller that cannot be one
+  void add(const CheckedChains& other) {
+    with_callers += other.with_callers;
+    cut += other.cut;
+  }
+};
+
 /// One per worker thread.
 class ChainBuilder {
  public:
@@ -64,7 +80,7 @@ class ChainBuilder {
         resolver_(resolver),
         frames_(frames),
         losses_(losses),
-        stacks_(sources.arch, sources.cfi) {}
+        stacks_(sources.arch, sources.cfi, sources.call_sites) {}
   ChainBuilder(const ChainBuilder&) = delete;
   ChainBuilder& operator=(const ChainBuilder&) = delete;
 
@@ -79,11 +95,15 @@ class ChainBuilder {
   [[nodiscard]] const UnwindCounts& counts() const { return stacks_.counts(); }
   /// The number of user parts that never came.
   [[nodiscard]] uint64_t missing() const { return missing_; }
+  /// Chains by frame pointers: those that had a caller to check, and those that were cut.
+  [[nodiscard]] const CheckedChains& checked() const { return checked_; }
 
  private:
   std::span<const FrameId> build_branch_path(const Sample& sample);
   FrameId resolve_anywhere(uint64_t address);
   void add_words(const Sample& sample, const WordView& words);
+  void add_caller(uint64_t address);
+  [[nodiscard]] bool can_be_caller(FrameId id);
   void add_deferred(const Sample& sample, uint64_t time);
   void add_calls(const Sample& sample, uint64_t rank);
   void add_copy(const Sample& sample, const abi::EventAttr& attr);
@@ -103,6 +123,8 @@ class ChainBuilder {
   bool in_user_ = false;
   bool used_copy_ = false;
   bool was_unwound_ = false;  // by the recorder
+  bool has_callers_ = false, is_cut_ = false;
+  CheckedChains checked_;
   uint64_t missing_ = 0;
 };
 

@@ -87,6 +87,12 @@ class FrameTable {
   [[nodiscard]] const std::vector<Frame>& all() const { return frames_; }
   [[nodiscard]] size_t size() const { return frames_.size(); }
   void mark_unwound(FrameId id) { frames_[id.index()].was_unwound = true; }
+  /// What was found out about a frame as a caller (CallSites); kept with it.
+  enum class CallerCheck : uint8_t { kNotYet, kPossible, kImpossible };
+  CallerCheck& caller_check(FrameId id) {
+    if (caller_checks_.size() <= id.index()) caller_checks_.resize(frames_.size());
+    return caller_checks_[id.index()];
+  }
   /// Adds a frame for a function inlined at `at`. intern() never returns it.
   FrameId add_inlined(FrameId at, SymbolId symbol);
   /// Puts a frame that has no DSO into one, at the same address.
@@ -123,6 +129,7 @@ class FrameTable {
   void grow();
 
   std::vector<Frame> frames_;
+  std::vector<CallerCheck> caller_checks_;  // by frame; apart, because every chain asks for them
   LargeVector<Slot> slots_ = LargeVector<Slot>(kFirstSlots);  // open addressing
   size_t used_slots_ = 0;
   int shift_ = 54;  // 64 - log2 of the slots

@@ -23,7 +23,7 @@ class LiveUnwinder::Slice {
   explicit Slice(LiveUnwinder& owner)
       : owner_(owner),
         resolver_(owner.machine_, frames_),
-        stacks_(owner.options_.arch, &owner.cfi_) {}
+        stacks_(owner.options_.arch, &owner.cfi_, &owner.call_sites_) {}
   Slice(const Slice&) = delete;
   Slice& operator=(const Slice&) = delete;
 
@@ -64,9 +64,9 @@ class LiveUnwinder::Slice {
     Sample sample;
     if (!layout.attr().samples(abi::kSampleStackUser) ||
         !layout.attr().samples(abi::kSampleCallchain) ||
-        !decode_sample(timed.record, layout, sample) || !stacks_.can_unwind(sample))
+        !decode_sample(timed.record, layout, sample) || sample.regs_user.abi == abi::kRegsAbiNone)
       return pass_on(timed.record);
-    if (owner_.behind_) {
+    if (owner_.behind_ && stacks_.can_unwind(sample)) {
       ++left_.for_want_of_time;
       return append_without_user_chain(timed.record, sample, bytes);
     }
@@ -164,6 +164,7 @@ void LiveUnwinder::apply_sideband() {
   for (const std::unique_ptr<Slice>& slice : slices_) slice->machine_changed();
   machine_.freeze();
   cfi_.grow();
+  call_sites_.grow();
 }
 
 Result<> LiveUnwinder::give_out(Output& output) {

@@ -19,6 +19,7 @@
 #include "machine/machine.h"
 #include "perfdata/read/ordering.h"
 #include "perfdata/write/record_transform.h"
+#include "replay/frames/call_sites.h"
 #include "replay/frames/object_cfi.h"
 #include "replay/frames/stack_copies.h"
 #include "replay/passes/forget_policy.h"
@@ -74,6 +75,7 @@ class LiveUnwinder final : public RecordTransform {
   JitObjects jit_objects_;
   JitReplay jit_{machine_, jit_objects_, {}};
   ObjectCfi cfi_{machine_, finder_, jit_objects_};
+  CallSites call_sites_{machine_, finder_, options_.arch};
   EventTable events_;
   RoundSorter sorter_;
   std::vector<TimedRecord> ready_;     // in time order, ready to be emitted

@@ -12,7 +12,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 #include "machine/machine.h"
 #include "replay/frames/frame_table.h"
 

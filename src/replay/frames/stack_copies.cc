@@ -54,16 +54,30 @@ std::optional<uint64_t> StackCopies::caller_of_leaf(const Sample& sample, uint64
   return caller_in_link_register(ProcessCode(resolver, *cfi_).find(leaf), *link);
 }
 
-/// For when the copy, or what is known about the code, ended too early.
-bool StackCopies::rejoin(const Sample& sample, const RecordedChain& recorded, size_t limit) {
-  std::span<const uint64_t> rest =
-      recorded.is_walked
-          ? rest_of_walked(addresses_, recorded.addresses)
-          : rest_of_chain(sample, arch_, unwinder_.last_stack_pointer(), recorded.addresses);
-  uint64_t back_to_call = recorded.is_walked ? 0 : 1;
-  for (uint64_t address : rest.first(std::min(rest.size(), limit - addresses_.size())))
-    addresses_.push_back(address - back_to_call);
-  return !rest.empty();
+std::span<const uint64_t> StackCopies::rest_of(const Sample& sample,
+                                               const RecordedChain& recorded) const {
+  return recorded.is_walked
+             ? rest_of_walked(addresses_, recorded.addresses)
+             : rest_of_chain(sample, arch_, unwinder_.last_stack_pointer(), recorded.addresses);
+}
+
+/// As many as fit and can be true; returns whether these were all that fit. What unwinding finds,
+/// and what was walked, are the addresses of calls; the kernel found where these return to.
+bool StackCopies::append_recorded(std::span<const uint64_t> addresses, bool are_calls,
+                                  AddressResolver& resolver, size_t limit) {
+  for (uint64_t address : addresses) {
+    if (addresses_.size() >= limit) break;
+    bool is_return = !are_calls && !addresses_.empty();
+    if (is_return && !can_be_caller(address, resolver)) return false;
+    addresses_.push_back(is_return ? address - 1 : address);
+  }
+  return true;
+}
+
+bool StackCopies::can_be_caller(uint64_t address, AddressResolver& resolver) const {
+  if (call_sites_ == nullptr || !resolver.process_known()) return true;
+  Place place = resolver.place(address, abi::kMiscUser);
+  return call_sites_->may_return_to(place.dso, place.address);
 }
 
 ChainCut StackCopies::unwind(const Sample& sample, const RecordedChain& recorded,
@@ -72,13 +86,16 @@ ChainCut StackCopies::unwind(const Sample& sample, const RecordedChain& recorded
   ProcessCode code(resolver, *cfi_);
   ChainEnd end = unwinder_.unwind(sample, code, limit, addresses_);
   bool is_whole = end == ChainEnd::kOutermost || end == ChainEnd::kLimit;
-  size_t unwound = addresses_.size();
+  std::span<const uint64_t> rest;
   if (end == ChainEnd::kNoRegisters)
-    for (uint64_t address : recorded.addresses.first(std::min(limit, recorded.addresses.size())))
-      addresses_.push_back(address);
-  else if (!is_whole && rejoin(sample, recorded, limit))
+    rest = recorded.addresses;
+  else if (!is_whole)
+    rest = rest_of(sample, recorded);
+  if (!rest.empty() && append_recorded(rest, recorded.is_walked, resolver, limit)) {
     ++counts_.rejoined;
-  if (addresses_.size() > unwound) return ChainCut::kRejoined;
+    return ChainCut::kRejoined;
+  }
+  if (end == ChainEnd::kNoRegisters && !rest.empty()) end = ChainEnd::kStackCopy;  // an empty one
   ++counts_.ended[static_cast<size_t>(end)];
   if (counts_.broken() > 0 && !counts_.broken_in.valid() && !addresses_.empty())
     counts_.broken_in = resolver.place(addresses_.back(), abi::kMiscUser).dso;

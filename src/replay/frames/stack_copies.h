@@ -10,6 +10,7 @@
 
 #include "base/loss.h"
 #include "replay/frames/address_resolver.h"
+#include "replay/frames/call_sites.h"
 #include "replay/frames/object_cfi.h"
 #include "unwind/stack_unwinder.h"
 
@@ -44,8 +45,10 @@ struct RecordedChain {
 /// One per worker thread.
 class StackCopies {
  public:
-  /// `cfi` may be null: then nothing is unwound.
-  StackCopies(abi::Arch arch, const ObjectCfi* cfi) : arch_(arch), unwinder_(arch), cfi_(cfi) {}
+  /// `cfi` may be null: then nothing is unwound; `call_sites`, too: then what frame pointers lead
+  /// to is believed.
+  StackCopies(abi::Arch arch, const ObjectCfi* cfi, const CallSites* call_sites)
+      : arch_(arch), unwinder_(arch), cfi_(cfi), call_sites_(call_sites) {}
 
   /// Whether the sample has what is needed.
   [[nodiscard]] bool can_unwind(const Sample& sample) const {
@@ -75,7 +78,14 @@ class StackCopies {
   abi::Arch arch_;
   StackUnwinder unwinder_;
   const ObjectCfi* cfi_;
-  bool rejoin(const Sample& sample, const RecordedChain& recorded, size_t limit);
+  const CallSites* call_sites_;
+
+  /// For when the copy, or what is known about the code, ended too early.
+  [[nodiscard]] std::span<const uint64_t> rest_of(const Sample& sample,
+                                                  const RecordedChain& recorded) const;
+  bool append_recorded(std::span<const uint64_t> addresses, bool are_calls,
+                       AddressResolver& resolver, size_t limit);
+  [[nodiscard]] bool can_be_caller(uint64_t address, AddressResolver& resolver) const;
 
   UnwindCounts counts_;
   std::vector<uint64_t> addresses_;

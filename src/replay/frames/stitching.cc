@@ -11,8 +11,8 @@ void warn_about_stitching(const Recording& recording, Sink& err) {
   const std::vector<EventDesc>& events = recording.events().all();
   if (std::ranges::none_of(events, [](const EventDesc& e) { return has_call_stacks(e.attr); }))
     err.write(
-        "Can't find LBR callchain. Switch off --stitch-lbr.\n"
-        "Please apply --call-graph lbr when recording.\n");
+        "--stitch-lbr has nothing to put together: call stacks by branch records are recorded with "
+        "--call-graph lbr\n");
   else if (branch_depth(recording.features()) == 0)
     err.write(
         "--stitch-lbr: the recording does not give the number of LBR entries; call stacks are "

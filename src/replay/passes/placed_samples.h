@@ -1,17 +1,14 @@
-// Samples to be sorted by time, each with its place in the file: sixteen bytes, from which the rest
-// is read again when its turn has come.
+// The samples of tracepoints, whatever they are: sixteen bytes for each while they are sorted, from
+// which the rest is read again when its turn has come.
 //
-//   std::vector<SampleOffsets> places = offsets_of(scan.events());
-//   PlacedSampleDecoder decoder(scan.events(), places, is_over);
-//   process_records(scan, losses, decoder, SortedBy::kOwnStep,
-//                   [&](std::span<const PlacedSample> batch) { … });
+//   PlacedSamples samples(scan, losses);
+//   samples.run(is_over, [&](std::span<const PlacedSample> batch) { … });
 #pragma once
 
 #include <atomic>
 #include <vector>
 
-#include "replay/fields/sample_offsets.h"
-#include "replay/passes/record_pipeline.h"
+#include "replay/passes/tracepoint_scan.h"
 
 namespace sonde {
 
@@ -20,46 +17,49 @@ struct PlacedSample {
   const std::byte* record = nullptr;  // its header
 };
 
-/// For the sorter: only tells samples apart.
-[[nodiscard]] inline uint64_t place_in_file(const PlacedSample& sample) {
-  return reinterpret_cast<uintptr_t>(sample.record);
-}
-
-/// By event.
-[[nodiscard]] inline std::vector<SampleOffsets> offsets_of(const EventTable& events) {
-  std::vector<SampleOffsets> places;
-  for (const EventDesc& event : events.all())
-    places.push_back(SampleOffsets::of(event.attr.sample_type));
-  return places;
-}
-
-/// Finds the samples of tracepoints: those without raw data are damaged. All must outlive it; other
-/// threads may set `is_over` to end the search.
-class PlacedSampleDecoder {
+class PlacedSamples : public TracepointScan<PlacedSample, SampleOffsets> {
  public:
-  using Item = PlacedSample;
-  static constexpr bool kKeepsState = false;
-  PlacedSampleDecoder(const EventTable& events, const std::vector<SampleOffsets>& places,
-                      const std::atomic<bool>& is_over)
-      : events_(events), places_(places), is_over_(is_over) {}
+  PlacedSamples(FileScan& scan, LossLedger& losses)
+      : TracepointScan(scan, offsets_of(scan.events()), losses) {}
 
-  Decoded decode(const RecordView& record, uint32_t event, PlacedSample& sample) {
-    SampleHead head;
-    if (!places_[event].read(record, head) ||
-        places_[event].raw_data(record, events_[EventId(size_t{event})].layout).empty())
-      return Decoded::kBad;
-    sample = {head.time, record.raw().data()};
-    return Decoded::kItem;
+  /// Reads everything, once; samples without raw data are damaged. `is_over`, which other threads
+  /// may set, ends it.
+  void run(const std::atomic<bool>& is_over, const Take& take) {
+    Reader reader{is_over};
+    scan_with(reader, SortedBy::kOwnStep, take);
   }
-  static bool decode_other(const OtherRecord& /*record*/, PlacedSample& /*sample*/) {
-    return false;
+  /// By event.
+  [[nodiscard]] const SampleOffsets& offsets(EventId event) const {
+    return all_fields()[event.index()];
   }
-  [[nodiscard]] bool is_over() const { return is_over_.load(std::memory_order_relaxed); }
 
  private:
-  const EventTable& events_;
-  const std::vector<SampleOffsets>& places_;
-  const std::atomic<bool>& is_over_;
+  static std::vector<SampleOffsets> offsets_of(const EventTable& events) {
+    std::vector<SampleOffsets> all;
+    for (const EventDesc& event : events.all())
+      all.push_back(SampleOffsets::of(event.attr.sample_type));
+    return all;
+  }
+
+  struct Reader {
+    static constexpr bool kKeepsState = false;
+    const std::atomic<bool>& over;
+
+    static bool wants(const SampleOffsets& /*offsets*/) { return true; }
+    static Decoded read(const SampleOffsets& offsets, const RecordView& record,
+                        const SampleLayout& layout, PlacedSample& sample) {
+      SampleHead head;
+      Bytes raw;
+      if (!read_sample(offsets, record, layout, head, raw)) return Decoded::kBad;
+      sample.time = head.time;
+      return Decoded::kItem;
+    }
+    static bool read_other(const OtherRecord& /*other*/, const SampleLayout& /*layout*/,
+                           PlacedSample& /*sample*/) {
+      return false;
+    }
+    [[nodiscard]] bool is_over() const { return over.load(std::memory_order_relaxed); }
+  };
 };
 
 }  // namespace sonde

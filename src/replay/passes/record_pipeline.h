@@ -11,7 +11,7 @@
 // core's cache.
 //
 //   struct MyDecoder {
-//     using Item = …;  // with `time`, place_in_file(item)
+//     using Item = …;  // with `time`, and `record`, its header
 //     // False: both functions are called by several threads at a time.
 //     // True: batches are decoded one by one, in file order.
 //     static constexpr bool kKeepsState = false;
@@ -128,7 +128,8 @@ class RecordPipeline {
         sorted_by_(sorted_by),
         ids_(scan.events()),
         order_(scan.facts().order),
-        sorter_([this](std::span<const Item> items) { give(items); }, losses) {
+        sorter_([this](std::span<const Item> items) { give(items); },
+                [this](const Item& item) { return scan_.file_offset_of(item.record); }, losses) {
     scan_.share_work(kBatches * kUsualBatchBytes +
                      (sorted_by == SortedBy::kOwnStep ? kLookedAtAgain : 0));
   }

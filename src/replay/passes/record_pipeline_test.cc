@@ -22,11 +22,12 @@ struct Numbered {
   uint64_t time = 0;
   uint32_t number = 0;  // of the sample in the file; of other records, the tid
   bool is_other = false;
-  friend bool operator==(const Numbered&, const Numbered&) = default;
+  const std::byte* record = nullptr;
+  friend bool operator==(const Numbered& left, const Numbered& right) {
+    return left.time == right.time && left.number == right.number &&
+           left.is_other == right.is_other;
+  }
 };
-[[maybe_unused]] uint64_t place_in_file(const Numbered& item) {
-  return item.number;
-}
 
 /// Every third sample does not matter; those of a certain CPU are damaged.
 template <bool keeps_state>
@@ -39,12 +40,12 @@ struct Decoder {
     if (!places.read(record, head) || head.cpu == kBadCpu) return Decoded::kBad;
     if (keeps_state) seen.push_back(head.tid);
     if (head.tid % 3 == 0) return Decoded::kNothing;
-    item = {head.time, head.tid, false};
+    item = {head.time, head.tid, false, record.raw().data()};
     return Decoded::kItem;
   }
   bool decode_other(const OtherRecord& record, Numbered& item) {
     if (record.view.type != abi::kRecordComm) return false;
-    item = {record.time, 0, true};
+    item = {record.time, 0, true, record.view.raw().data()};
     return true;
   }
   [[nodiscard]] bool is_over() const { return over.load(); }

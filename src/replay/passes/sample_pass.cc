@@ -106,7 +106,8 @@ class Slice {
         losses_(losses),
         guests_(recording.events(), machine),
         has_guests_(guests_.any()),
-        resolver_(machine, frames, options.merge_unmapped),
+        has_outside_(machine.has_outside_tasks()),
+        resolver_(machine, frames, options.merge_unmapped, options.late_names),
         chain_builder_(sources, resolver_, frames, losses) {}
   Slice(const Slice&) = delete;
   Slice& operator=(const Slice&) = delete;
@@ -171,6 +172,7 @@ class Slice {
   }
 
   [[nodiscard]] const UnwindCounts& unwound() const { return chain_builder_.counts(); }
+  [[nodiscard]] const CheckedChains& checked() const { return chain_builder_.checked(); }
   [[nodiscard]] uint64_t missing_parts() const { return chain_builder_.missing(); }
 
   FrameTable frames;
@@ -179,6 +181,7 @@ class Slice {
   size_t first_row = 0;
   size_t rows = 0;
   uint64_t filtered = 0;
+  uint64_t outside = 0;  // samples of tasks outside of the recorder's PID namespace
   uint64_t first_time = UINT64_MAX, last_time = 0;
 
  private:
@@ -220,6 +223,7 @@ class Slice {
       return;
     }
     if (has_guests_) guests_.set_task(sample.cpu_mode, time, sample.id);
+    if (has_outside_ && sample.id.tid == 0) ++outside;
     store(sample, event, time, rank, where);
   }
 
@@ -280,6 +284,7 @@ class Slice {
   LossLedger& losses_;
   GuestSamples guests_;
   bool has_guests_;
+  bool has_outside_;  // tasks that all have the number 0
   AddressResolver resolver_;
   ChainBuilder chain_builder_;
   ChainQueue queue_{chains};
@@ -313,9 +318,20 @@ void renumber_rows(const Slice& slice, SampleColumns& columns, std::span<const F
 void add_counts(const Slice& part, SamplePassResult& result) {
   result.filtered += part.filtered;
   result.unwound.add(part.unwound());
+  result.checked.add(part.checked());
   result.missing_parts += part.missing_parts();
+  result.outside += part.outside;
   result.first_time_ns = std::min(result.first_time_ns, part.first_time);
   result.last_time_ns = std::max(result.last_time_ns, part.last_time);
+}
+
+/// Those that the options name; what other records contribute is added by the caller.
+ChainSources sources_of(const SamplePassOptions& options) {
+  return {.arch = options.arch,
+          .cfi = options.cfi,
+          .max_stack = options.max_stack,
+          .call_sites = options.call_sites,
+          .broken_chain = options.broken_chain};
 }
 
 void count_incomplete(const SamplePassResult& result, const SamplePassOptions& options,
@@ -323,6 +339,7 @@ void count_incomplete(const SamplePassResult& result, const SamplePassOptions& o
   if (result.missing_parts > 0)
     losses.add(LossKind::k_broken_chain, result.missing_parts,
                "their user part, put off to the return from the kernel, never came");
+  if (result.outside > 0) losses.add(LossKind::k_outside_task, result.outside);
   count_unfinished(result.unwound, !options.more_follows, machine.dsos(), losses);
 }
 
@@ -333,7 +350,7 @@ SamplePassResult read_samples(const Recording& recording, const Machine& machine
                               size_t threads, LossLedger& losses, FrameTable known) {
   SamplePassResult result;
   make_room(result.samples, sideband.counts.samples, options);
-  ChainSources sources{options.arch, options.cfi, options.max_stack, nullptr, nullptr};
+  ChainSources sources = sources_of(options);
   DeferredChains deferred(sideband, recording.events(), losses);
   if (options.merge_deferred) sources.deferred = &deferred;
   StitchedCalls stitched;
@@ -403,7 +420,7 @@ struct SampleBatches::State {
         machine(of),
         losses(ledger),
         result(filled),
-        sources{how.arch, how.cfi, how.max_stack, nullptr, nullptr},
+        sources(sources_of(how)),
         deferred(sideband, recording.events(), ledger),
         frame_of(slices) {
     if (options.merge_deferred) sources.deferred = &deferred;
@@ -485,7 +502,7 @@ void SampleBatches::State::merge() {
 
 void SampleBatches::State::add_up() {
   size_t rows = 0;
-  result.filtered = result.missing_parts = 0;
+  result.filtered = result.missing_parts = result.outside = 0;
   result.unwound = {};
   for (const auto& part : parts) {
     if (rows != part->first_row) move_rows(result.samples, rows, part->first_row, part->rows);

@@ -26,6 +26,9 @@ struct SamplePassOptions {
   bool stitch_calls = false;             // `--call-graph lbr`: with those of preceding samples
   DeferredSamples* deferred = nullptr;   // by place and without a filter: those already taken
   std::optional<BranchHistory> branch_history = std::nullopt;  // branches are part of chains
+  bool late_names = false;                                     // see SessionOptions
+  const CallSites* call_sites = nullptr;  // null: chains by frame pointers are believed
+  DsoId broken_chain = DsoId();           // as ChainSources has it
 };
 
 struct SamplePassResult {
@@ -33,7 +36,9 @@ struct SamplePassResult {
   FrameTable frames;  // symbols not yet resolved
   ChainTable chains;
   UnwindCounts unwound;
+  CheckedChains checked;
   uint64_t missing_parts = 0;  // deferred user parts that never came
+  uint64_t outside = 0;        // of tasks outside of the recorder's PID namespace
   uint64_t filtered = 0;
   uint64_t first_time_ns = UINT64_MAX, last_time_ns = 0;
 };

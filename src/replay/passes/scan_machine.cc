@@ -11,7 +11,6 @@ namespace sonde {
 namespace {
 
 constexpr uint64_t kAtEnd = UINT64_MAX - 1;
-constexpr uint32_t kKernelPid = UINT32_MAX;
 
 Place place_in_kernel(const Machine& machine, uint64_t address) {
   Place place = locate(machine, machine.kernel_space(), kAtEnd, address, abi::kMiscKernel);
@@ -23,21 +22,6 @@ Place place_in_kernel(const Machine& machine, uint64_t address) {
   return place;
 }
 
-bool matters(const RecordView& record) {
-  switch (record.type) {
-    case abi::kRecordComm:
-    case abi::kRecordFork:
-    case abi::kRecordKsymbol:
-      return true;
-    case abi::kRecordMmap:
-    case abi::kRecordMmap2:
-      return record.payload.size() >= 4 &&
-             load<uint32_t>(record.payload.data(), record.order) == kKernelPid;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 std::string KernelSymbol::label() const {
@@ -46,18 +30,9 @@ std::string KernelSymbol::label() const {
 
 ScanMachine::ScanMachine(const FileScan& scan) : scan_(scan), machine_(strings_) {}
 
-void ScanMachine::keep(const OtherRecord& record) {
-  if (matters(record.view)) records_.push_back(record);
-}
-
 void ScanMachine::finalize(SymbolOptions options, const Env& env) {
-  std::ranges::stable_sort(records_, {}, &OtherRecord::time);
-  apply_in_order(records_, scan_.events(), machine_, nullptr, env.losses);
   const Features& features = scan_.features();
-  for (const BuildIdEntry& entry : features.build_ids)
-    machine_.set_build_id(entry.path, entry.build_id, entry.misc, entry.file);
-  machine_.freeze();
-  records_ = {};
+  builder_.build(machine_, scan_.events(), features, env.losses);
   options.path_trust = path_trust_of(options, host_of(features), machine_);
   if (options.kallsyms.empty()) options.kallsyms = scan_.facts().kernel_symbols;
   symbolizer_ = std::make_unique<Symbolizer>(machine_, std::move(options), env,

@@ -3,7 +3,7 @@
 //
 //   ScanMachine machine(scan);
 //   … machine.keep(record) for every record that is not a sample, during the scan …
-//   machine.settle(symbol_options, env);
+//   machine.finalize(symbol_options, env);
 //   machine.load(addresses);
 //   machine.kernel_symbol(addresses[0]) …   machine.comm(tid) …
 //
@@ -20,7 +20,7 @@
 #include "base/env.h"
 #include "base/string_pool.h"
 #include "perfdata/read/file_scan.h"
-#include "replay/passes/sideband_pass.h"
+#include "replay/passes/machine_builder.h"
 #include "symbol/symbolizer.h"
 
 namespace sonde {
@@ -40,8 +40,8 @@ class ScanMachine {
   /// `scan` must outlive this object.
   explicit ScanMachine(const FileScan& scan);
 
-  /// Called from one thread, before settle.
-  void keep(const OtherRecord& record);
+  /// Called from one thread, before finalize.
+  void keep(const OtherRecord& record) { builder_.keep(record); }
   /// Called when the scan is over.
   void finalize(SymbolOptions options, const Env& env);
 
@@ -64,7 +64,7 @@ class ScanMachine {
   const FileScan& scan_;
   StringPool strings_;
   Machine machine_;
-  std::vector<OtherRecord> records_;
+  MachineBuilder builder_{MachineLevel::kKernel};
   std::unique_ptr<Symbolizer> symbolizer_;
 };
 

@@ -7,29 +7,10 @@
 
 #include "abi/record_names.h"
 #include "perfdata/records/user_records.h"
-#include "replay/fields/guest_samples.h"
+#include "replay/passes/machine_builder.h"
 
 namespace sonde {
 namespace {
-
-bool changes_state(const RecordView& record) {
-  switch (record.type) {
-    case abi::kRecordMmap:
-    case abi::kRecordMmap2:
-    case abi::kRecordComm:
-    case abi::kRecordFork:
-    case abi::kRecordExit:
-    case abi::kRecordKsymbol:
-    case abi::kRecordCgroup:
-    case abi::kRecordNamespaces:
-      return true;
-    case abi::kRecordSwitch:
-    case abi::kRecordSwitchCpuWide:  // what a guest runs on its virtual CPUs
-      return is_guest_mode(record.cpu_mode());
-    default:
-      return false;
-  }
-}
 
 /// The content of a block that was not cut out of a file.
 BlockContent look_at(const RecordBlock& block, ByteOrder order) {
@@ -132,47 +113,15 @@ bool file_order_is_time(const EventTable& events) {
   });
 }
 
-void apply_in_order(std::span<const OtherRecord> records, const EventTable& events,
-                    Machine& machine, JitReplay* jit, LossLedger& losses) {
-  SampleLayout none;
-  auto layout_of = [&](const OtherRecord& other) -> const SampleLayout& {
-    return other.event.valid() ? events[other.event].layout : none;
-  };
-  if (jit != nullptr) {
-    for (const OtherRecord& other : records) {
-      if (!JitReplay::may_tell(other.view) || is_guest_mode(other.view.cpu_mode())) continue;
-      if (auto mapped = decode_as<MmapRecord>(other.view, layout_of(other))) jit->look_at(*mapped);
-    }
-    jit->read_dumps(events, losses);
-  }
-  for (const OtherRecord& other : records) {
-    if (!changes_state(other.view)) continue;
-    if (jit != nullptr) jit->apply_up_to(other.time);
-    machine.apply(other.view, layout_of(other), other.time, losses,
-                  guest_of(other.view, other.event, events));
-  }
-  if (jit != nullptr) jit->apply_all();
-}
-
 SidebandResult read_sideband(const Recording& recording, Machine& machine, LossLedger& losses,
                              uint64_t first_rank, JitReplay* jit) {
-  machine.set_guests(recording.events().guests().machines());
   SidebandPass pass(recording, losses);
   pass.walk(first_rank);
   SidebandResult result = std::move(pass).result();
 
-  std::vector<OtherRecord> changes;
-  for (const OtherRecord& other : result.others)
-    if (changes_state(other.view)) changes.push_back(other);
-  std::ranges::stable_sort(changes, {}, &OtherRecord::time);
-  apply_in_order(changes, recording.events(), machine, jit, losses);
-  for (const BuildIdEntry& entry : recording.features().build_ids) {
-    if (is_guest_mode(entry.misc & abi::kMiscCpuModeMask) && entry.pid > 0)
-      machine.set_guest_build_id(entry.path, entry.build_id, static_cast<uint32_t>(entry.pid));
-    else
-      machine.set_build_id(entry.path, entry.build_id, entry.misc, entry.file);
-  }
-  machine.freeze();
+  MachineBuilder builder(MachineLevel::kAll);
+  for (const OtherRecord& other : result.others) builder.keep(other);
+  builder.build(machine, recording.events(), recording.features(), losses, jit);
   return result;
 }
 

@@ -2,23 +2,16 @@
 // the machine in time order, counts everything, and determines how the samples must be read.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "base/loss.h"
 #include "machine/machine.h"
 #include "perfdata/read/recording.h"
 #include "replay/passes/jit_replay.h"
+#include "replay/passes/machine_builder.h"
 #include "replay/sample_columns.h"
 
 namespace sonde {
-
-/// A record that is not a sample, with its time.
-struct OtherRecord {
-  uint64_t time;
-  EventId event;  // from its id block; invalid without one
-  RecordView view;
-};
 
 struct SidebandResult {
   ReplayCounts counts;
@@ -35,14 +28,8 @@ struct SidebandResult {
 /// Whether the samples or other records of any event carry no time, so that file order replaces it.
 bool file_order_is_time(const EventTable& events);
 
-/// Applies records that are in time order, ignoring those that change no state. `jit`, if given,
-/// looks for jitdumps and adds their contents at their time. Leaves freezing the machine to the
-/// caller.
-void apply_in_order(std::span<const OtherRecord> records, const EventTable& events,
-                    Machine& machine, JitReplay* jit, LossLedger& losses);
-
 /// `first_rank` is the number of records read before: those of a stream come in batches. `jit` is
-/// as in apply_in_order.
+/// as in MachineBuilder::build.
 SidebandResult read_sideband(const Recording& recording, Machine& machine, LossLedger& losses,
                              uint64_t first_rank = 0, JitReplay* jit = nullptr);
 

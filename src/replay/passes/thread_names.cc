@@ -1,29 +1,21 @@
 #include "replay/passes/thread_names.h"
 
 #include <algorithm>
-#include <vector>
 
-#include "replay/passes/sideband_pass.h"
+#include "replay/passes/machine_builder.h"
 
 namespace sonde {
-namespace {
-
-bool names_threads(uint32_t type) {
-  return type == abi::kRecordComm || type == abi::kRecordFork || type == abi::kRecordExit;
-}
-
-}  // namespace
 
 ThreadNames::ThreadNames(FileScan& scan, LossLedger& losses) : machine_(strings_) {
-  std::vector<OtherRecord> records;
+  MachineBuilder builder(MachineLevel::kNames);
   auto take = [&](const RecordView& record) {
-    if (!names_threads(record.type)) return;
+    if (!changes_machine(record, MachineLevel::kNames)) return;
     OtherRecord other{0, scan.events().of(record), record};
     SampleLayout none;
     const SampleLayout& layout = other.event.valid() ? scan.events()[other.event].layout : none;
     SampleId who = decode_trailing_id(record, layout);
     if (other.event.valid() && who.has_time()) other.time = who.time;
-    records.push_back(other);
+    builder.keep(other);
   };
   ByteOrder order = scan.facts().order;
   auto take_block = [&](const RecordBlock& block) {
@@ -37,9 +29,7 @@ ThreadNames::ThreadNames(FileScan& scan, LossLedger& losses) : machine_(strings_
   };
   for (auto blocks = scan.next(); !blocks.empty(); blocks = scan.next())
     std::ranges::for_each(blocks, take_block);
-  std::ranges::stable_sort(records, {}, &OtherRecord::time);
-  apply_in_order(records, scan.events(), machine_, nullptr, losses);
-  machine_.freeze();
+  builder.build(machine_, scan.events(), scan.features(), losses);
 }
 
 }  // namespace sonde

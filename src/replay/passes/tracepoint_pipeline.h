@@ -1,5 +1,5 @@
 // TracepointPipeline: samples of some tracepoints, in time order and bounded memory, with the few
-// integer fields that an analysis asks for (replay/passes/record_pipeline.h explains how it works).
+// integer fields that an analysis asks for (replay/passes/tracepoint_scan.h).
 //
 //   constexpr std::array kWishes{TracepointRequest{"irq:softirq_entry", kEntry, {"vec"}}, …};
 //   TracepointPipeline pipeline(scan, kWishes, losses);
@@ -7,16 +7,11 @@
 #pragma once
 
 #include <array>
-#include <functional>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "replay/fields/field_offsets.h"
-#include "replay/fields/sample_offsets.h"
 #include "replay/fields/trace_formats.h"
-#include "replay/passes/record_pipeline.h"
+#include "replay/passes/tracepoint_scan.h"
 
 namespace sonde {
 
@@ -39,66 +34,34 @@ struct TracepointItem {
   uint8_t kind = kOther;
 };
 
-/// For RoundSorterOf: only tells items apart.
-[[nodiscard]] inline uint64_t place_in_file(const TracepointItem& item) {
-  return reinterpret_cast<uintptr_t>(item.record);
-}
+struct RequestedFields : SampleOffsets {
+  uint8_t kind = TracepointItem::kOther;  // that: it is not wanted
+  std::array<IntField, TracepointRequest::kFields> values;
+};
 
-class TracepointPipeline {
+class TracepointPipeline : public TracepointScan<TracepointItem, RequestedFields> {
  public:
   /// CPU numbers are below this; a sample with a higher one is damaged.
   static constexpr uint32_t kMaxCpus = 1 << 16;
 
-  /// `scan` must be at its start and outlive the pipeline. Among requests with the same name, the
-  /// last wins.
+  /// Among requests with the same name, the last wins.
   TracepointPipeline(FileScan& scan, std::span<const TracepointRequest> requests,
                      LossLedger& losses);
 
-  /// Whether the recording has an event of that kind, and its format.
-  [[nodiscard]] bool has(uint8_t kind) const;
   /// Also gives records of these types (PERF_RECORD_COMM …), as items of kind kOther.
   void want_records(std::initializer_list<uint32_t> types) { types_ = types; }
+  /// Reads everything, once.
+  void run(const Take& take, SortedBy sorted_by = SortedBy::kConsumer);
 
-  /// Reads everything, once. `take` is called by one thread at a time.
-  void run(const std::function<void(std::span<const TracepointItem>)>& take,
-           SortedBy sorted_by = SortedBy::kConsumer);
-
-  /// Complete after run.
-  [[nodiscard]] const PipelineCounts& counts() const { return counts_; }
-
-  [[nodiscard]] RecordView record(const TracepointItem& item) const {
-    return record_at(item.record, scan_.facts().order);
-  }
-  [[nodiscard]] const SampleLayout& layout(const TracepointItem& item) const {
-    return scan_.events()[EventId(size_t{item.event})].layout;
-  }
-  /// The raw data of a sample.
-  [[nodiscard]] Bytes raw(const TracepointItem& item) const {
-    return events_[item.event].places.raw_data(record(item), layout(item));
-  }
   [[nodiscard]] const TracepointFormat& format(const TracepointItem& item) const {
     return *formats_.of(EventId(size_t{item.event}));
   }
   /// A text field, wherever its event keeps it; empty if it has none. Looks up the field.
   [[nodiscard]] std::string_view text(const TracepointItem& item, std::string_view field) const;
-  [[nodiscard]] ByteOrder order() const { return scan_.facts().order; }
-  [[nodiscard]] const EventTable& events() const { return scan_.events(); }
 
  private:
-  struct Event {
-    bool is_wanted = false;
-    uint8_t kind = 0;
-    SampleOffsets places;
-    std::array<IntField, TracepointRequest::kFields> fields;
-  };
-  class Decoder;
-
-  FileScan& scan_;
-  LossLedger& losses_;
   TraceFormats formats_;
-  std::vector<Event> events_;  // of the recording
   std::vector<uint32_t> types_;
-  PipelineCounts counts_;
 };
 
 }  // namespace sonde

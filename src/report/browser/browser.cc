@@ -16,6 +16,7 @@
 #include "report/browser/sandwich.h"
 #include "report/browser/type.h"
 #include "report/heading.h"
+#include "report/no_samples.h"
 #include "tui/pages/flame_page.h"
 #include "tui/pages/layout_page.h"
 #include "tui/pages/menu.h"
@@ -557,8 +558,7 @@ Result<int> browse(std::unique_ptr<OpenRecording> recording, const ReportOptions
   if (!page) {
     terminal.leave();
     if (page.error().code != ErrorCode::kNotFound) return std::unexpected(std::move(page).error());
-    env.err.print("Error:\nThe {} data has no samples!\n", options.input);
-    return 0;
+    return say_no_samples(env, options.input, 0);
   }
   pages.push(std::move(*page));
   tui::run(terminal.terminal(), pages);

@@ -18,13 +18,16 @@ constexpr size_t kBlockWidth = 70, kNoiseWidth = 17;
 struct Blocks {
   const DiffInput* input = nullptr;
   std::vector<Block> all;
-  /// By names of object and function, and offsets in it.
+  /// By names of object and function, as the baseline has them, and offsets in it.
   using Key = std::tuple<std::string, std::string, uint64_t, uint64_t>;
   std::map<Key, size_t> by_name;
 
   [[nodiscard]] Key key_of(const Block& block) const {
     SymbolInfo symbol = input->session().symbolizer().info(block.symbol);
-    return {input->session().machine().dsos()[block.dso].short_name, std::string(symbol.name),
+    const Dso& dso = input->session().machine().dsos()[block.dso];
+    const Counterparts& others = input->counterparts();
+    return {others.in_before(NameKind::kObject, dso.short_name),
+            others.in_before(NameKind::kFunction, std::string(symbol.name)),
             block.start - symbol.start, block.end - symbol.start};
   }
 };

@@ -1,6 +1,7 @@
 #include "report/diff/input.h"
 
 #include "base/text.h"
+#include "profile/compared_session.h"
 #include "replay/frames/prepare_lines.h"
 
 namespace sonde::diff {
@@ -66,8 +67,10 @@ Result<std::unique_ptr<DiffInput>> DiffInput::open(const std::string& path, size
   how.open.force = options.force;
   how.open.stdin_fd = env.in_fd;
   how.symbols = options.symbol_sources;
+  how.late_names = true;
   how.filter.cpus = options.cpus;
-  how.want_chains = options.streams || names(options.sort, "parent");
+  how.want_chains = options.streams || need_chains(options.sort);
+  how.check_chains = env.tool != "perf";
   report::ReportOptions rows = report_options(path, number, options);
   how.narrow = [&rows](const EventTable& events, const Features&, SessionOptions& narrowed) {
     report::choose_branch_history(rows, events, narrowed);
@@ -91,6 +94,22 @@ Result<> DiffInput::build(const DiffOptions& options, size_t number) {
                                                      outside_->env.tool);
   events_ = TRY(builder_->build());
   return {};
+}
+
+void DiffInput::find_counterparts(const DiffInput& baseline, bool long_names) {
+  counterparts_ = Counterparts(compared_side(baseline.session_, long_names),
+                               compared_side(session_, long_names));
+}
+
+std::string DiffInput::matched_names() const {
+  bool tasks = false, objects = false;
+  for (const auto& event : events_)
+    for (size_t i = 0; i < event->data->keys.size(); ++i) {
+      NameKind names = event->data->keys.key(i).names();
+      tasks = tasks || names == NameKind::kTask;
+      objects = objects || names == NameKind::kObject;
+    }
+  return counterparts_.sentence(tasks, objects);
 }
 
 const report::EventReport* DiffInput::find(const abi::EventAttr& attr) const {

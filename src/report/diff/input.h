@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/counterparts.h"
 #include "report/data.h"
 #include "report/diff/options.h"
 #include "report/outside.h"
@@ -22,6 +23,13 @@ class DiffInput {
   /// This recording's own, which join the command's in the end.
   [[nodiscard]] const LossLedger& losses() const { return outside_->losses; }
   [[nodiscard]] const report::ReportOptions& options() const { return options_; }
+  /// Finds out which of its tasks and objects the baseline has under other names. `long_names`:
+  /// objects are compared by the names that -v shows.
+  void find_counterparts(const DiffInput& baseline, bool long_names);
+  /// From the baseline to this recording; names are themselves unless they were looked for.
+  [[nodiscard]] const Counterparts& counterparts() const { return counterparts_; }
+  /// What is compared under two names, as far as the rows show it; empty if nothing is.
+  [[nodiscard]] std::string matched_names() const;
   [[nodiscard]] const report::Plan& plan() const { return plan_; }
   /// By EventId.
   [[nodiscard]] const std::vector<std::unique_ptr<report::EventReport>>& events() const {
@@ -42,6 +50,7 @@ class DiffInput {
   Session session_;
   TraceTexts traces_;
   report::ReportOptions options_;
+  Counterparts counterparts_;
   report::Plan plan_;
   std::unique_ptr<report::ReportBuilder> builder_;
   std::vector<std::unique_ptr<report::EventReport>> events_;

@@ -1,6 +1,7 @@
 // What `diff` is asked for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct DiffOptions {
   bool show_formula = false;
   bool show_noise = false;        // an interval and a verdict beside each difference
   bool only_above_noise = false;  // omit rows whose difference may be chance
+  std::optional<bool> by_name;    // names are compared as they are (profile/counterparts.h)
   bool quiet = false;
   bool force = false;
   bool dump = false;  // all records of the recordings, before the tables

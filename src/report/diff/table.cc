@@ -42,7 +42,10 @@ class TableBuilder {
     for (const EventReport* event : events_) {
       MatchedSide side;
       if (event != nullptr) {
-        side = {event->data->rows.get(), &event->data->keys, {}};
+        side = {event->data->rows.get(),
+                &event->data->keys,
+                {},
+                &inputs_[sides.size()]->counterparts()};
         for (size_t key : event->data->key_of_choice)
           if (key != SIZE_MAX) side.compared.push_back(key);
         if (side.compared.size() != compared_keys())

@@ -146,8 +146,8 @@ void append_sigset(std::string& out, uint64_t mask);
 void append_file_mode(std::string& out, uint64_t mode);
 /// The name of a file or task, escaped but not quoted.
 void append_name(std::string& out, std::string_view name);
-/// 7, or 7</etc/passwd>
-void append_fd(ArgContext& context, int32_t fd);
+/// A descriptor that the call returned: 7, or 7</etc/passwd>
+void append_returned_fd(ArgContext& context, int32_t fd);
 // Which arguments a command has (arg_commands.cc).
 [[nodiscard]] bool prctl_uses(uint64_t option, size_t argument);
 [[nodiscard]] bool futex_uses(uint64_t op, size_t argument);

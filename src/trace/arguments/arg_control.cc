@@ -98,7 +98,7 @@ void append_fcntl_result(ArgContext& context) {
   bool is_flags = command == kGetfl || (command == kGetfd && result != 0) || command == kGetSeals;
   if (!context.event.has_entry || (!is_flags && command != kDupfd && command != kDupfdCloexec))
     return append_decimal(context.out, context.event.result);
-  if (!is_flags) return append_fd(context, static_cast<int32_t>(result));
+  if (!is_flags) return append_returned_fd(context, static_cast<int32_t>(result));
   if (!context.is_perf()) {
     append_hex(context.out, result);
     context.out += " (flags ";

@@ -3,18 +3,34 @@
 
 namespace sonde {
 
-void append_fd(ArgContext& context, int32_t fd) {
+namespace {
+
+void append_named_fd(ArgContext& context, int32_t fd, std::string_view name) {
   append_decimal(context.out, fd);
-  if (fd < 0 || !context.is_perf()) return;
-  std::string_view name = context.fds.name(context.event.pid, fd);
   if (name.empty()) return;
   context.out += '<';
   append_name(context.out, name);
   context.out += '>';
 }
 
+bool shows_name(const ArgContext& context, int32_t fd) {
+  return fd >= 0 && context.is_perf();
+}
+
+}  // namespace
+
+void append_returned_fd(ArgContext& context, int32_t fd) {
+  append_named_fd(
+      context, fd,
+      shows_name(context, fd) ? context.fds.name(context.event.pid, fd) : std::string_view());
+}
+
 void print_fd(ArgContext& context) {
-  append_fd(context, static_cast<int32_t>(context.value));
+  auto fd = static_cast<int32_t>(context.value);
+  size_t at = register_of(context.call, context.index, context.event.abi);
+  append_named_fd(
+      context, fd,
+      shows_name(context, fd) ? context.fds.name(context.event, at, fd) : std::string_view());
 }
 
 void print_map_fd(ArgContext& context) {
@@ -24,7 +40,7 @@ void print_map_fd(ArgContext& context) {
 void print_dirfd(ArgContext& context) {
   constexpr int32_t kWorkingDirectory = -100;  // AT_FDCWD
   auto fd = static_cast<int32_t>(context.value);
-  if (fd != kWorkingDirectory) return append_fd(context, fd);
+  if (fd != kWorkingDirectory) return print_fd(context);
   context.out += context.is_perf() && !context.style.show_prefixes ? "CWD" : "AT_FDCWD";
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "trace/arguments/arg_test_event.h"
 
 namespace sonde {
@@ -91,6 +93,17 @@ TEST(ArgText, NamesOfFilesCannotBreakALine) {
   append_arguments(out, TestCall("close", {3}).event(), *SyscallTable::get().find("close"), fds,
                    {});
   EXPECT_EQ(out, "fd: 3</tmp/a\\nb\">");
+}
+
+TEST(ArgText, DescriptorsAreNamedByWhatTheCallWasSeenToUse) {
+  FdNames fds;
+  TestCall call("dup2", {3, 4});
+  SyscallEvent event = call.event();
+  std::array files = {ArgFile{.arg = 0, .name = "/new"}, ArgFile{.arg = 1, .name = ""}};
+  event.files = files;
+  std::string out;
+  append_arguments(out, event, call.call(), fds, {});
+  EXPECT_EQ(out, "oldfd: 3</new>, newfd: 4");
 }
 
 TEST(ArgText, FlagsSayWhichAddressesAreLookedAt) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 namespace sonde {
@@ -12,6 +13,7 @@ constexpr uint64_t kCloseOnExec =
 constexpr uint64_t kDescriptor = 1;          // FD_CLOEXEC, MFD_CLOEXEC, EFD…
 constexpr int32_t kWorkingDirectory = -100;  // AT_FDCWD
 constexpr uint64_t kThread = 0x10000;        // CLONE_THREAD
+constexpr uint64_t kFiles = 0x400;           // CLONE_FILES
 
 struct AnonymousFile {
   std::string_view call, name;
@@ -47,12 +49,17 @@ std::string_view captured_string(const SyscallEvent& event, const Syscall& call,
   return {};
 }
 
+// Closing by io_uring is no call of its own; programs set FD_CLOEXEC by fcntl and by ioctl.
+constexpr std::array<std::string_view, 14> kReplacing = {
+    "close",  "close_range", "dup2",    "dup3",  "execve", "execveat", "clone",
+    "clone3", "fcntl",       "fcntl64", "ioctl", "chdir",  "fchdir",   "io_uring_setup"};
+
 // Most calls change nothing, and they are frequent: those that do are recognized by their result
 // type or name.
 bool changes_descriptors(const Syscall& call) {
-  constexpr std::array<std::string_view, 9> kNames = {"close",  "close_range", "chdir",
-                                                      "fchdir", "execve",      "execveat",
-                                                      "pipe",   "pipe2",       "socketpair"};
+  constexpr std::array<std::string_view, 10> kNames = {
+      "close",    "close_range", "chdir", "fchdir",     "execve",
+      "execveat", "pipe",        "pipe2", "socketpair", "ioctl"};
   switch (call.result) {
     case ResultType::k_fd:
     case ResultType::k_fcntl:
@@ -86,17 +93,21 @@ struct FdFollower {
   [[nodiscard]] int32_t result() const { return static_cast<int32_t>(event.result); }
 
   void set(int32_t fd, std::string name, bool closes_on_exec) {
-    process.fds[fd] = {.name = std::move(name), .closes_on_exec = closes_on_exec};
+    process.fds[fd] = {
+        .name = std::move(name), .since_ns = event.exit_ns, .closes_on_exec = closes_on_exec};
     ++names.counts_.seen;
   }
   void forget(int32_t fd) { process.fds.erase(fd); }
+  /// Of the descriptor that argument `i` is.
+  [[nodiscard]] std::string name_of_argument(size_t i, int32_t fd) const {
+    return std::string(names.name(event, register_of(call, i, event.abi), fd));
+  }
 
   // A path as the program gave it, made absolute if its base directory is known.
   std::string absolute(std::string_view path, int32_t directory) {
     if (path.empty() || path.starts_with('/')) return std::string(path);
-    std::string base = directory == kWorkingDirectory
-                           ? working_directory()
-                           : std::string(names.name(event.pid, directory));
+    std::string base =
+        directory == kWorkingDirectory ? working_directory() : name_of_argument(0, directory);
     if (base.empty()) return std::string(path);
     if (path == ".") return base;
     if (!base.ends_with('/')) base += '/';
@@ -116,27 +127,47 @@ struct FdFollower {
       set(result(), absolute(given, directory), (flags & kCloseOnExec) != 0);
   }
   void copied(int32_t from, int32_t to, bool closes_on_exec) {
-    std::string name(names.name(event.pid, from));
+    std::string name = name_of_argument(0, from);
     if (name.empty())
       forget(to);
     else
       set(to, std::move(name), closes_on_exec);
   }
   void executed() {
+    // It has descriptors of its own now; which of them were closed is not known.
+    if (process.is_changed_by_others) process.fds.clear();
+    process.is_changed_by_others = false;
     std::erase_if(process.fds, [](const auto& entry) {
       return entry.second.closes_on_exec || entry.second.is_asked;
     });
     names.comms_.erase(event.tid);
   }
+  /// Nothing if they were not captured.
+  [[nodiscard]] std::optional<uint64_t> clone_flags() const {
+    if (call.name == "clone") return event.args[0];
+    if (call.name != "clone3") return 0;
+    for (const ArgMemory& piece : event.memory)
+      if (piece.arg == 0 && piece.part == 0 && piece.bytes.size() >= sizeof(uint64_t))
+        return load<uint64_t>(piece.bytes.data());
+    return std::nullopt;
+  }
   void forked() {
     if (event.result <= 0) return;
-    bool is_thread = call.name == "clone" && (event.args[0] & kThread) != 0;
-    if (is_thread || call.name == "clone3") return;
+    std::optional<uint64_t> flags = clone_flags();
+    if (!flags || (*flags & kThread) != 0) return;
+    if ((*flags & kFiles) != 0) {
+      process.is_changed_by_others = true;
+      names.processes_[result()].is_changed_by_others = true;
+      return;
+    }
     // A parent that waits for its child (vfork) returns after the child's own calls.
     auto known = names.processes_.find(result());
     if (known != names.processes_.end() && known->second.since_ns >= event.entry_ns) return;
     FdNames::Process child = process;
     child.since_ns = event.exit_ns;
+    // What was asked after the fork is what the parent has since then.
+    std::erase_if(child.fds,
+                  [&](const auto& entry) { return entry.second.since_ns > event.entry_ns; });
     names.processes_[result()] = std::move(child);
   }
   void closed_range() {
@@ -159,6 +190,13 @@ struct FdFollower {
     auto found = process.fds.find(int_argument(0));
     if (command == kSetFlags && found != process.fds.end())
       found->second.closes_on_exec = (flags_argument(2) & kDescriptor) != 0;
+  }
+  void marked() {
+    constexpr uint64_t kClear = 0x5450, kSet = 0x5451;  // FIONCLEX, FIOCLEX
+    uint64_t command = flags_argument(1);
+    auto found = process.fds.find(int_argument(0));
+    if ((command == kClear || command == kSet) && found != process.fds.end())
+      found->second.closes_on_exec = command == kSet;
   }
   void made_pair(size_t argument) {
     size_t at = register_of(call, argument, event.abi);
@@ -189,6 +227,7 @@ void FdFollower::follow_new_descriptor() {
     if (!given.empty())
       return set(result(), "/memfd:" + std::string(given), (flags_argument(1) & kDescriptor) != 0);
   }
+  if (name == "io_uring_setup") process.is_changed_by_others = true;
   for (const AnonymousFile& file : kAnonymous)
     if (file.call == name) return set(result(), std::string(file.name), false);
   forget(result());
@@ -202,11 +241,12 @@ void FdFollower::follow() {
   if (name == "execve" || name == "execveat") return executed();
   if (name == "fork" || name == "vfork" || name == "clone" || name == "clone3") return forked();
   if (name == "close_range") return closed_range();
+  if (name == "ioctl") return marked();
   if (name == "pipe" || name == "pipe2") return made_pair(0);
   if (name == "socketpair") return made_pair(3);
   if (name == "chdir")
     return moved_to(absolute(captured_string(event, call, 0), kWorkingDirectory));
-  if (name == "fchdir") return moved_to(std::string(names.name(event.pid, int_argument(0))));
+  if (name == "fchdir") return moved_to(name_of_argument(0, int_argument(0)));
 }
 
 FdNames::Process& FdNames::process_of(int32_t pid) {
@@ -216,16 +256,33 @@ FdNames::Process& FdNames::process_of(int32_t pid) {
   return found->second;
 }
 
-std::string_view FdNames::name(int32_t pid, int32_t fd) {
-  std::map<int32_t, Named>& fds = process_of(pid).fds;
-  auto found = fds.find(fd);
-  if (found != fds.end()) return found->second.name;
-  if (source_ == nullptr || fd < 0) return {};
-  // An unknown descriptor is cached too; otherwise a process that is gone would be looked up for
-  // ever.
-  std::string asked = source_->fd(pid, fd);
-  if (!asked.empty()) ++counts_.asked;
-  return (fds[fd] = {.name = std::move(asked), .is_asked = true}).name;
+std::string_view FdNames::name(const SyscallEvent& event, size_t at, int32_t fd) {
+  for (const ArgFile& file : event.files)
+    if (file.arg == at && at < event.args.size() && static_cast<int32_t>(event.args[at]) == fd)
+      return file.name;
+  return name(event.pid, fd, event.has_entry ? event.entry_ns : 0);
+}
+
+std::string_view FdNames::name(int32_t pid, int32_t fd, uint64_t at_ns) {
+  if (!sees_all_) return {};
+  Process& process = process_of(pid);
+  if (process.is_changed_by_others) return {};
+  auto found = process.fds.find(fd);
+  if (found == process.fds.end()) {
+    if (source_ == nullptr || fd < 0) return {};
+    // An unknown descriptor is cached too; otherwise a process that is gone would be looked up for
+    // ever.
+    std::string asked = source_->fd(pid, fd);
+    if (!asked.empty()) ++counts_.asked;
+    Named answer{.name = std::move(asked), .since_ns = source_->now_ns(), .is_asked = true};
+    found = process.fds.insert_or_assign(fd, std::move(answer)).first;
+  }
+  return found->second.since_ns <= at_ns ? std::string_view(found->second.name)
+                                         : std::string_view();
+}
+
+void FdNames::lost() {
+  for (auto& [pid, process] : processes_) process.fds.clear();
 }
 
 std::string_view FdNames::comm(int32_t tid) {
@@ -235,6 +292,10 @@ std::string_view FdNames::comm(int32_t tid) {
   std::string asked = source_->comm(tid);
   if (asked.empty()) return {};
   return comms_[tid] = std::move(asked);
+}
+
+std::span<const std::string_view> calls_that_replace_descriptors() {
+  return kReplacing;
 }
 
 void FdNames::ended(int32_t pid, int32_t tid) {

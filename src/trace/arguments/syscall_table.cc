@@ -186,6 +186,18 @@ size_t register_of(const Syscall& call, size_t arg, SyscallAbi abi) {
   }
 }
 
+uint8_t descriptor_registers(const Syscall& call, SyscallAbi abi) {
+  unsigned bits = 0;
+  for (size_t i = 0; i < call.arg_count; i++) {
+    ArgType type = call.args[i].type;
+    bool is_descriptor =
+        type == ArgType::k_fd || type == ArgType::k_dirfd || type == ArgType::k_map_fd;
+    size_t at = register_of(call, i, abi);
+    if (is_descriptor && at < 6) bits |= 1U << at;
+  }
+  return static_cast<uint8_t>(bits);
+}
+
 std::vector<CaptureRule> capture_rules(const Syscall& call, SyscallAbi abi,
                                        const CaptureLimits& limits) {
   std::vector<CaptureRule> rules;

@@ -108,6 +108,9 @@ struct Syscall {
 /// of 32-bit programs. 6 or more: none does.
 [[nodiscard]] size_t register_of(const Syscall& call, size_t arg, SyscallAbi abi);
 
+/// A bit for each register (as of register_of()) that holds a descriptor whose name is shown.
+[[nodiscard]] uint8_t descriptor_registers(const Syscall& call, SyscallAbi abi);
+
 class SyscallTable {
  public:
   /// The one table; built on first use and immutable.

@@ -113,6 +113,21 @@ TEST(CaptureRules, ProgramsOf32BitsHaveSmallerStructuresAndSplitArguments) {
   EXPECT_EQ(register_of(pread, 3, SyscallAbi::kArm), 4U);
 }
 
+TEST(DescriptorRegisters, AreThoseWhoseNamesAreShown) {
+  auto registers = [](std::string_view name, SyscallAbi abi = SyscallAbi::kX86_64) {
+    return unsigned{descriptor_registers(*table().find(name), abi)};
+  };
+  EXPECT_EQ(registers("read"), 1U);
+  EXPECT_EQ(registers("getpid"), 0U);
+  EXPECT_EQ(registers("openat"), 1U) << "the directory";
+  EXPECT_EQ(registers("mmap"), 1U << 4);
+  EXPECT_EQ(registers("dup2"), 3U);
+  EXPECT_EQ(registers("renameat"), 0b101U);
+  EXPECT_EQ(registers("fanotify_mark"), 0b01001U);
+  EXPECT_EQ(registers("fanotify_mark", SyscallAbi::kI386), 0b10001U)
+      << "the mask before it takes two registers";
+}
+
 TEST(CaptureRules, NoRuleLooksBeyondTheRegisters) {
   for (SyscallAbi abi :
        {SyscallAbi::kX86_64, SyscallAbi::kI386, SyscallAbi::kArm64, SyscallAbi::kArm}) {

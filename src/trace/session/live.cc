@@ -74,7 +74,9 @@ class LiveTrace {
                           static_cast<const char*>(machine.machine),
                           static_cast<const char*>(machine.nodename), env_);
     if (places_) describe_running();
-    ask_about_targets();
+    texts_.set_sees_all(follows_descriptors(options_));
+    // A command inherits this process's directory and streams; it does not run yet.
+    if (capture_->workload) ask_about(capture_->workload->pid(), ::getpid(), kStandardStreams, 0);
     TraceViewOptions view = TRY(view_options(options_, source_->events(), env_));
     view.max_per_event = events_.max_per_event;
     view.lines.show_task = traces_several();
@@ -127,25 +129,26 @@ class LiveTrace {
     return false;
   }
 
-  /// Reads the working directories and open files of processes traced from the start: later they
-  /// may have changed, or be gone.
+  /// Reads the working directories and open files of processes that run, once their calls are seen:
+  /// what changes after that is followed. Later they may be gone.
   void ask_about_targets() {
-    if (capture_->workload)
-      return ask_about(capture_->workload->pid(), ::getpid(), kStandardStreams);
-    if (capture_->target.kind != Target::Kind::kTasks) return;
+    if (capture_->target.kind != Target::Kind::kTasks || capture_->workload) return;
     std::vector<pid_t> processes = numeric_entries("/proc");  // threads share their process's
     std::ranges::sort(processes);
     for (const OpenedEvent& opened : capture_->events.front().opened)
       if (std::ranges::binary_search(processes, opened.tid))
-        ask_about(opened.tid, opened.tid, kMaxDescriptors);
+        ask_about(opened.tid, opened.tid, kMaxDescriptors, std::nullopt);
   }
-  /// `like`: the process to ask. A command inherits this process's directory and streams.
-  void ask_about(pid_t pid, pid_t like, size_t most) {
+  /// `like`: the process to ask. The names hold from `since_ns` on; nothing: from now on.
+  void ask_about(pid_t pid, pid_t like, size_t most, std::optional<uint64_t> since_ns) {
     texts_.begins_in(pid, proc_.working_directory(like));
     std::vector<pid_t> fds = numeric_entries(fmt::format("/proc/{}/fd", like));
     std::ranges::sort(fds);
     if (fds.size() > most) fds.resize(most);
-    for (pid_t fd : fds) texts_.has_open(pid, fd, proc_.fd(like, fd));
+    for (pid_t fd : fds) {
+      std::string name = proc_.fd(like, fd);
+      texts_.has_open(pid, fd, std::move(name), since_ns ? *since_ns : proc_.now_ns());
+    }
   }
 
   /// Mappings of what is already running, to resolve addresses.
@@ -193,6 +196,7 @@ class LiveTrace {
   void start() {
     // A command's events are enabled by its exec, others now. With -D they wait.
     if (!options_.record.delay.any() && !capture_->target.is_command()) (void)source_->start();
+    ask_about_targets();
     if (capture_->workload) capture_->workload->start();
     if (delay_) delay_->start();
   }

@@ -50,8 +50,7 @@ struct TraceOptions {
   bool kernel_call_chains = false;  // --kernel-syscall-graph
   EventWindow::Choice gate;
   SymbolOptions symbols;
-  bool sort_events = false;  // accepted; events are always sorted
-  std::optional<bool> bpf;   // --bpf, --no-bpf
+  std::optional<bool> bpf;  // --bpf, --no-bpf
   int verbose = 0;
 };
 

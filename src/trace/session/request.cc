@@ -7,11 +7,11 @@
 #include <array>
 
 #include "base/files/regular_file.h"
+#include "base/process/program.h"
 #include "base/text.h"
 #include "capture/rings/ring_buffer.h"
 #include "capture/synthesis/synthesis_cgroup.h"
 #include "perfdata/records/sideband.h"
-#include "probe/usdt/usdt_objects.h"
 #include "trace/session/selected_events.h"
 
 namespace sonde {

@@ -10,14 +10,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "event/parser/event_parser.h"
-#include "trace/arguments/syscall_table.h"
 
 namespace sonde {
 namespace {
-
-/// Up to this many calls are traced by their own tracepoints, which a program's other calls do not
-/// notice. Each pair takes some time to close, hence the limit.
-constexpr size_t kMaxSingleCalls = 4;
 
 constexpr SyscallAbi kThisAbi =
 #if defined(__aarch64__)
@@ -32,19 +27,6 @@ Result<std::vector<ParsedEvent>> parse(const std::string& text, Env& env) {
   return parse_events(text, {.pmus = pmus, .tracefs = tracefs, .tool = env.tool});
 }
 
-/// The chosen calls, if they are few and each has tracepoints.
-std::vector<const Syscall*> single_calls(const CallFilter& choice) {
-  std::vector<const Syscall*> calls;
-  if (choice.all || choice.invert) return calls;
-  for (const CallFilter::Call& call : choice.calls)
-    if (call.abi == kThisAbi) calls.push_back(SyscallTable::get().find(call.abi, call.number));
-  bool usable =
-      calls.size() <= kMaxSingleCalls && std::ranges::all_of(calls, [](const Syscall* call) {
-        return call != nullptr && !call->kernel_name.empty();
-      });
-  return usable ? calls : std::vector<const Syscall*>{};
-}
-
 /// Explains errors in terms of what was asked for: calls, not the tracepoints that show them.
 Result<> check_tracepoints(Env& env) {
   Tracefs tracefs(env.variable("PERF_DEBUGFS_DIR").value_or(""));
@@ -55,22 +37,16 @@ Result<> check_tracepoints(Env& env) {
       Error{ErrorCode::kPermission, tracefs.explain(reason, "raw_syscalls", "sys_(enter|exit)")});
 }
 
+/// The tracepoints of all calls with a filter, as perf. Those of single calls
+/// (syscalls:sys_enter_read) would leave the program's other calls alone, but the kernel loses
+/// their events while other processes that trace single calls come and go (seen on 6.18). Call
+/// chains are the same: the program's part begins with the registers at its call in either.
 Result<std::vector<ParsedEvent>> events_of_calls(const TraceOptions& options, Env& env) {
   TRY(check_tracepoints(env));
-  std::string text;
-  // Tracepoints of single calls have the program's registers, and know nothing of the kernel's
-  // stack.
-  std::vector<const Syscall*> single;
-  if (!options.kernel_call_chains) single = single_calls(options.calls);
-  for (const Syscall* call : single)
-    text += fmt::format("{}syscalls:sys_enter_{},syscalls:sys_exit_{}", text.empty() ? "" : ",",
-                        call->kernel_name, call->kernel_name);
-  if (!text.empty())
-    if (auto events = parse(text, env)) return events;
   auto events = TRY(parse("raw_syscalls:sys_enter,raw_syscalls:sys_exit", env));
+  std::string filter = call_filter(options.calls, kThisAbi);
   for (ParsedEvent& event : events)
-    if (std::string filter = call_filter(options.calls, kThisAbi); !filter.empty())
-      join_filter(event, filter);
+    if (!filter.empty()) join_filter(event, filter);
   return events;
 }
 
@@ -84,7 +60,7 @@ void set_chains(std::vector<ParsedEvent>& events, const TraceOptions& options, b
     bool kernel_only = sampling.call_graph == CallGraphMode::kNone;
     event.terms.call_graph = kernel_only ? CallGraphTerm::kFramePointer
                                          : static_cast<CallGraphTerm>(sampling.call_graph);
-    event.terms.stack_size = sampling.dump_size;
+    event.terms.stack_size = sampling.stack_dump_size();
     if (sampling.max_stack != 0) event.terms.max_stack = sampling.max_stack;
     event.attr.exclude_callchain_kernel = calls && !options.kernel_call_chains;
     event.attr.exclude_callchain_user = calls && kernel_only;

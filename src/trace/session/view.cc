@@ -3,10 +3,14 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "perfdata/header/event_table.h"
+#include "trace/arguments/fd_names.h"
+#include "trace/arguments/syscall_table.h"
+#include "trace/sources/bpf_records.h"
 
 namespace sonde {
 namespace {
@@ -60,6 +64,25 @@ Result<TraceViewOptions> view_options(const TraceOptions& options,
   view.gate = TRY(gate_of(options, events, env));
   view.verbose = options.verbose;
   return view;
+}
+
+bool follows_descriptors(const TraceOptions& options) {
+  const TargetOptions& target = options.record.target;
+  bool leaves_out_calls = !options.wants_calls || options.failed_only ||
+                          options.min_duration_ns != 0 || options.record.delay.any() ||
+                          !options.gate.on.empty() || !options.gate.off.empty();
+  bool leaves_out_threads = options.record.sampling.no_inherit || !target.tids.empty() ||
+                            !target.cpus.empty() || !options.cgroup_of_all.empty() ||
+                            !options.not_pids.empty();
+  if (leaves_out_calls || leaves_out_threads) return false;
+  return std::ranges::all_of(calls_that_replace_descriptors(), [&](std::string_view name) {
+    const Syscall* call = SyscallTable::get().find(name);
+    SyscallAbis abis = host_syscall_abis();
+    return std::ranges::all_of(std::array{abis.native, abis.compat}, [&](SyscallAbi abi) {
+      int number = call != nullptr ? call->number(abi) : -1;
+      return number < 0 || options.calls.has(abi, static_cast<uint32_t>(number));
+    });
+  });
 }
 
 Result<BtfText> types_of_recording(const TraceOptions& options, const std::string& release) {

@@ -15,6 +15,9 @@ namespace sonde {
 [[nodiscard]] Result<TraceViewOptions> view_options(const TraceOptions& options,
                                                     const std::vector<TracedEvent>& events,
                                                     const Env& env);
+/// Whether a live trace sees every call that tells what becomes of the descriptors of its
+/// processes: only then do the names that earlier calls gave them still hold.
+[[nodiscard]] bool follows_descriptors(const TraceOptions& options);
 /// The types of the kernel that made the recording, which has this release: the running kernel's
 /// if it is the same. kUnsupported: --force-btf, but they are not here.
 Result<BtfText> types_of_recording(const TraceOptions& options, const std::string& release);

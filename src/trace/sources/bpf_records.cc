@@ -65,6 +65,7 @@ bool decode_call_record(Bytes bytes, const SyscallAbis& abis, SyscallEvent& call
   while (!rest.empty())
     if (!take_piece(rest, memory.emplace_back())) return false;
   call.memory = memory;
+  call.files = {};
   return call.has_entry || call.has_exit;
 }
 

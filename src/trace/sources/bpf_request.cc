@@ -90,7 +90,9 @@ void add_rules(SyscallAbi abi, bool compat, const TracedCalls::Numbers& wanted,
     SyscallTrace::CallRules rules{.compat = compat, .number = static_cast<uint32_t>(number)};
     for (const CaptureRule& rule : capture_rules(call, abi, limits))
       (rule.at_exit ? rules.at_exit : rules.at_entry).push_back(as_program_rule(rule));
-    if (!rules.at_entry.empty() || !rules.at_exit.empty()) all.push_back(std::move(rules));
+    rules.descriptors = descriptor_registers(call, abi);
+    if (!rules.at_entry.empty() || !rules.at_exit.empty() || rules.descriptors != 0)
+      all.push_back(std::move(rules));
   }
 }
 

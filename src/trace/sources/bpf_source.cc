@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "trace/sources/bpf_file_names.h"
 #include "trace/sources/bpf_request.h"
 #include "trace/sources/bpf_rings.h"
 #include "trace/sources/bpf_totals.h"
@@ -64,6 +65,7 @@ struct BpfSource::State {
   bool has_item = false;
   bool item_is_record = false;
   std::vector<ArgMemory> memory;
+  BpfFileNames file_names;
   uint64_t safe_ns = 0, last_ns = 0;
   uint64_t lost_before = 0, lost_now = 0;
   uint64_t not_followed = 0;
@@ -164,6 +166,7 @@ bool BpfSource::State::next_record() {
   while (rings && !rings->front().empty()) {
     if (decode_call_record(rings->front(), abis, item.call, memory)) {
       item.kind = TraceItem::Kind::kCall;
+      item.call.files = file_names.take(item.call);
       give_time(rings->front_ns());
       return true;
     }

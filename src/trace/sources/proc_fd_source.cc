@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -27,6 +28,10 @@ std::string ProcFdSource::working_directory(int32_t pid) {
 std::string ProcFdSource::comm(int32_t tid) {
   auto text = read_file(proc_ + "/" + std::to_string(tid) + "/comm");
   return text ? std::string(trim(*text)) : "";
+}
+
+uint64_t ProcFdSource::now_ns() {
+  return monotonic_ns();
 }
 
 }  // namespace sonde

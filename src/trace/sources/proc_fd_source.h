@@ -16,6 +16,7 @@ class ProcFdSource : public FdSource {
   std::string fd(int32_t pid, int32_t fd) override;
   std::string working_directory(int32_t pid) override;
   std::string comm(int32_t tid) override;
+  uint64_t now_ns() override;
 
  private:
   std::string proc_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "machine/machine.h"
 #include "perfdata/records/sideband.h"
 
 namespace sonde {
@@ -135,7 +136,7 @@ bool RecordItems::make_task(const TimedRecord& record, TraceItem& item) {
       if (auto comm = decode_as<CommRecord>(record_, layout)) {
         news.pid = static_cast<int32_t>(comm->pid);
         news.tid = static_cast<int32_t>(comm->tid);
-        news.comm = comm->comm;
+        news.comm = name_given(comm->tid, comm->comm);
         return true;
       }
       return false;

@@ -25,6 +25,7 @@ class TaskFds final : public FdSource {
     if (!told.empty()) return std::string(told);
     return running_ != nullptr ? running_->comm(tid) : "";
   }
+  uint64_t now_ns() override { return running_ != nullptr ? running_->now_ns() : 0; }
 
  private:
   const TracedTasks& tasks_;

@@ -33,6 +33,13 @@ struct ArgMemory {
   Bytes bytes = {};
 };
 
+/// What a descriptor argument referred to when the call began; empty: something that has no name,
+/// or whose name is not known.
+struct ArgFile {
+  uint8_t arg = 0;  // index of the argument, 0 to 5
+  std::string_view name = {};
+};
+
 struct SyscallEvent {
   SyscallAbi abi = SyscallAbi::kX86_64;
   uint32_t number = 0;
@@ -44,6 +51,7 @@ struct SyscallEvent {
   int64_t result = 0;                      // with has_exit: -4095 to -1 are errors
   std::string_view comm = {};              // empty: not known to the source
   std::span<const ArgMemory> memory = {};  // valid until the next event is requested
+  std::span<const ArgFile> files = {};     // the same; empty: the source does not know files
 };
 
 }  // namespace sonde

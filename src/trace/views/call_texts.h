@@ -30,9 +30,15 @@ class CallTexts {
   void follow(const SyscallEvent& event);
   /// A process's working directory when the trace begins, and the files it has open.
   void begins_in(int32_t pid, std::string directory) { fds_.begins_in(pid, std::move(directory)); }
-  void has_open(int32_t pid, int32_t fd, std::string name) {
-    fds_.has_open(pid, fd, std::move(name));
+  void has_open(int32_t pid, int32_t fd, std::string name, uint64_t since_ns) {
+    fds_.has_open(pid, fd, std::move(name), since_ns);
   }
+  /// Whether all calls are followed that tell what becomes of descriptors (FdNames::set_sees_all).
+  void set_sees_all(bool sees_all) { fds_.set_sees_all(sees_all); }
+  /// Events were lost.
+  void lost() { fds_.lost(); }
+  /// A thread has ended; if `pid` == `tid`, the whole process.
+  void ended(int32_t pid, int32_t tid) { fds_.ended(pid, tid); }
   [[nodiscard]] BtfText& types() { return types_; }
   /// Where the names of descriptors came from.
   [[nodiscard]] const FdNames::Counts& descriptor_counts() const { return fds_.counts(); }

@@ -96,6 +96,7 @@ void TraceView::consume(const TraceItem& item) {
       return take_task(item.task, item.time_ns);
     case TraceItem::Kind::kLost:
       lost_ += item.lost;
+      texts_.lost();
       fmt::format_to(std::back_inserter(line_), "LOST {} events!\n", item.lost);
       return write_line();
     case TraceItem::Kind::kCall:
@@ -126,6 +127,7 @@ void TraceView::take_task(const TaskNews& news, uint64_t time_ns) {
       if (TracedTask* task = tasks_.find(news.tid)) lines_.forget(*task, line_);
       write_line();
       tasks_.exit(news.tid);
+      texts_.ended(news.pid, news.tid);
       pairs_.forget(news.tid);
       return;
     case TaskNews::Kind::kMemory:

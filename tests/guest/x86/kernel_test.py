@@ -90,7 +90,7 @@ class KernelTest(GuestTest):
         # Reading files that are not cached goes through the modules of this machine's root file system.
         command = ["sh", "-c", "echo 1 > /proc/sys/vm/drop_caches; cat /usr/bin/perl /usr/bin/bash"]
         for recorder in (PERF, SONDE):
-            self.run_tool(recorder, "record", "-o", "clock.data", "-F", "250", "-e", "cpu-clock", "-a", "-g", "--", *command)
+            self.run_tool(recorder, "record", "-o", "clock.data", "-F", "250", "-e", "cpu-clock", "-a", "--call-graph", "fp", "--", *command)
             self.check_frames()
             self.check_rows()
 

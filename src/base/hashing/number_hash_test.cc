@@ -1,4 +1,4 @@
-#include "base/number_hash.h"
+#include "base/hashing/number_hash.h"
 
 #include <gtest/gtest.h>
 #include <tsl/robin_map.h>
