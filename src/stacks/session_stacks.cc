@@ -4,185 +4,22 @@
 #include <deque>
 #include <numeric>
 
-#include <tsl/robin_set.h>
+#include <tsl/robin_map.h>
 
-#include "base/sorting/parallel_sort.h"
-#include "base/text.h"
+#include "base/hashing/number_hash.h"
 #include "perfdata/records/off_cpu_sample.h"
 #include "profile/call_trie.h"
-#include "profile/compared_session.h"
 #include "profile/keys/wait_reason.h"
 #include "profile/keys/wakers.h"
 #include "profile/path_order.h"
 #include "stacks/alike_paths.h"
+#include "stacks/session_spellings.h"
 #include "stacks/stack_tree_builder.h"
 
 namespace sonde {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
-
-/// The frames of a session, spelled: numbers of *spellings*, each of which stands for one frame of
-/// the profile, rarely for several.
-class Spellings {
- public:
-  Spellings(const Session& session, const SessionStacksOptions& options, StackProfile& profile)
-      : session_(session), options_(options), profile_(profile) {}
-
-  /// By FrameId; the session's frames are followed by `marks`, which are not code. Spellings are
-  /// numbered alphabetically.
-  std::vector<uint32_t> spell_all(std::span<const StringId> marks) {
-    const std::vector<Frame>& frames = session_.frames();
-    std::vector<uint32_t> spelling_of(frames.size());
-    for (size_t i = 0; i < frames.size(); ++i) spelling_of[i] = spelling_of_frame(frames[i]);
-    for (StringId mark : marks) {
-      spelling_of.push_back(static_cast<uint32_t>(spellings_.size()));
-      spellings_.push_back({StackFrameId(profile_.frames.size())});
-      profile_.frames.push_back({.name = mark, .kind = FrameKind::kWaker});
-    }
-    std::vector<uint32_t> rank = sort_by_name();
-    for (uint32_t& spelling : spelling_of) spelling = rank[spelling];
-    return spelling_of;
-  }
-  /// Outermost first.
-  [[nodiscard]] std::span<const StackFrameId> frames_of(uint32_t spelling) const {
-    return spellings_[spelling];
-  }
-  [[nodiscard]] bool one_frame_each() const { return one_frame_each_; }
-
- private:
-  [[nodiscard]] FrameKind kind_of(const Frame& frame, std::string_view label) const {
-    if (frame.level == FrameLevel::kKernel || frame.level == FrameLevel::kGuestKernel)
-      return FrameKind::kKernel;
-    if (label.ends_with(kInlinedMark)) return FrameKind::kInlined;
-    if (!frame.dso.valid()) return FrameKind::kUser;
-    const Dso& dso = session_.machine().dsos()[frame.dso];
-    bool is_generated = dso.kind == DsoKind::kJit || dso.kind == DsoKind::kJitDump ||
-                        kind_of_object(dso.path) == FrameKind::kJit;
-    return is_generated ? FrameKind::kJit : FrameKind::kUser;
-  }
-
-  /// `script`'s name for it: a module whose file is not known for certain goes by its name.
-  static std::string_view object_name(const Dso& dso) {
-    bool by_name = dso.kind == DsoKind::kModule && dso.build_id.empty();
-    return by_name ? dso.short_name : dso.path;
-  }
-
-  /// Most frames are places in functions, and share the spelling of their function.
-  uint32_t spelling_of_frame(const Frame& frame) {
-    const SpellingOptions& spelling = options_.spelling;
-    if (spelling.lines || options_.want_addresses || (spelling.addresses && !frame.symbol.valid()))
-      return spell(frame);
-    uint64_t key =
-        frame.symbol.valid() ? frame.symbol.value : (uint64_t{1} << 32) | frame.dso.value;
-    auto [entry, is_new] = known_.try_emplace(key, kNone);
-    if (is_new) entry.value() = spell(frame);
-    return entry->second;
-  }
-
-  uint32_t spell(const Frame& frame) {
-    const Symbolizer& symbolizer = session_.symbolizer();
-    RawFrame raw{.function = "[unknown]",
-                 .object = "[unknown]",
-                 .address = frame.address,
-                 .is_shown_name = true};
-    if (frame.symbol.valid()) raw.function = symbolizer.label(frame.symbol);
-    raw.kind = kind_of(frame, raw.function);
-    if (raw.kind == FrameKind::kInlined) raw.function.remove_suffix(kInlinedMark.size());
-    if (frame.dso.valid()) raw.object = object_name(session_.machine().dsos()[frame.dso]);
-    std::string line;
-    if (options_.spelling.lines && frame.dso.valid())
-      raw.line = line = symbolizer.srcline(frame.dso, frame.address);
-    spelled_.clear();
-    spell_frame(raw, options_.spelling, spelled_);
-    std::vector<StackFrameId> frames;
-    for (const SpelledFrame& part : spelled_) frames.push_back(intern(frame, raw, part));
-    one_frame_each_ = one_frame_each_ && frames.size() == 1;
-    spellings_.push_back(std::move(frames));
-    return static_cast<uint32_t>(spellings_.size() - 1);
-  }
-
-  StackFrameId intern(const Frame& frame, const RawFrame& raw, const SpelledFrame& part) {
-    StackFrame made{.name = profile_.strings->intern(part.name), .kind = part.kind};
-    uint64_t key = made.name.value;
-    if (options_.want_objects) {
-      made.object = object_of(frame, raw);
-      key |= uint64_t{made.object.value} << 32;
-    }
-    if (options_.want_addresses) {
-      made.address = frame.address;
-      return add(frame, made);
-    }
-    // A name has one kind per object, except for marks, which are part of the name.
-    auto [entry, is_new] =
-        interned_.try_emplace(key, static_cast<uint32_t>(profile_.frames.size()));
-    if (is_new) add(frame, made);
-    return StackFrameId(entry->second);
-  }
-  StackFrameId add(const Frame& frame, StackFrame& made) {
-    if (options_.want_sources) add_source(frame, made);
-    profile_.frames.push_back(made);
-    return StackFrameId(profile_.frames.size() - 1);
-  }
-
-  /// Objects with the same path are one; the first build id is used.
-  StringId object_of(const Frame& frame, const RawFrame& raw) {
-    StringId path = profile_.strings->intern(raw.object);
-    if (!frame.dso.valid() || !objects_.insert(path.value).second) return path;
-    const Dso& dso = session_.machine().dsos()[frame.dso];
-    if (run_by_.empty()) run_by_ = samples_by_executable(session_);
-    profile_.objects.push_back(
-        {.path = path, .build_id = to_hex(dso.build_id), .run_by = run_by_[frame.dso.index()]});
-    return path;
-  }
-
-  void add_source(const Frame& frame, StackFrame& made) const {
-    if (!frame.symbol.valid()) return;
-    auto place = session_.symbolizer().source_place(frame.dso, frame.symbol_start);
-    if (!place) return;
-    made.file = profile_.strings->intern(place->file);
-    made.line = place->line;
-  }
-
-  /// Renumbers the spellings, and the profile's frames.
-  std::vector<uint32_t> sort_by_name() {
-    std::vector<uint32_t> order(spellings_.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::vector<std::string_view> names;
-    names.reserve(profile_.frames.size());
-    for (const StackFrame& frame : profile_.frames) names.push_back(profile_.text(frame.name));
-    auto name = [&](StackFrameId frame) { return names[frame.index()]; };
-    parallel_sort(std::span(order), [&](uint32_t a, uint32_t b) {
-      auto by_name = std::lexicographical_compare_three_way(
-          spellings_[a].begin(), spellings_[a].end(), spellings_[b].begin(), spellings_[b].end(),
-          [&](StackFrameId one, StackFrameId other) { return name(one) <=> name(other); });
-      return by_name != 0 ? by_name < 0 : a < b;
-    });
-    // Equal spellings become one.
-    std::vector<uint32_t> rank(order.size());
-    std::vector<std::vector<StackFrameId>> sorted;
-    for (uint32_t spelling : order) {
-      if (sorted.empty() || sorted.back() != spellings_[spelling])
-        sorted.push_back(std::move(spellings_[spelling]));
-      rank[spelling] = static_cast<uint32_t>(sorted.size() - 1);
-    }
-    spellings_ = std::move(sorted);
-    return rank;
-  }
-
-  static constexpr std::string_view kInlinedMark = " (inlined)";
-
-  const Session& session_;
-  const SessionStacksOptions& options_;
-  StackProfile& profile_;
-  tsl::robin_map<uint64_t, uint32_t> known_;  // symbol, or DSO if there is none → spelling
-  tsl::robin_map<uint64_t, uint32_t, NumberHash> interned_;  // name and object → StackFrameId
-  tsl::robin_set<uint32_t> objects_;                         // of the profile, by path
-  std::vector<double> run_by_;                               // by DsoId, once an object is added
-  std::vector<std::vector<StackFrameId>> spellings_;
-  std::vector<SpelledFrame> spelled_;
-  bool one_frame_each_ = true;
-};
 
 /// Turns samples into uses of chains, and uses into a tree.
 class SessionStacks {
@@ -411,7 +248,7 @@ class SessionStacks {
   /// False if there is not enough memory.
   bool make_tree() {
     if (options_.task_root) sort_groups();
-    Spellings spellings(session_, options_, profile_);
+    SessionSpellings spellings(session_, options_, profile_);
     std::vector<uint32_t> spelling_of = spellings.spell_all(marks_);
     uint64_t min_weight = weigh_uses();
     node_of_use_ = join_alike_paths(uses_, spelling_of);
@@ -473,7 +310,7 @@ class SessionStacks {
   }
 
   /// If the trie is the tree, except for the root of profiles without one.
-  void copy_trie(const Spellings& spellings) {
+  void copy_trie(const SessionSpellings& spellings) {
     uint32_t skipped = options_.task_root || trie_.size() == 0 ? 0 : 1;
     profile_.nodes.resize(trie_.size() - skipped);
     for (uint32_t node = skipped; node < trie_.size(); ++node) {
@@ -508,7 +345,7 @@ class SessionStacks {
 
   /// If one step stands for several frames, paths that are separate in the trie may merge. Only
   /// names of generated code cause that.
-  void merge_trie(const Spellings& spellings) {
+  void merge_trie(const SessionSpellings& spellings) {
     std::vector<uint64_t> samples;
     for (StackColumn& column : profile_.columns) samples.push_back(column.samples);
     StackTreeBuilder builder(std::move(profile_));
