@@ -91,6 +91,7 @@ def try_readme(root):
 def main():
     if os.geteuid() != 0:
         sys.exit("bare: root directories and recordings take root: run it with sudo")
+    sys.stdout.reconfigure(line_buffering=True)  # it takes an hour: who keeps the output in a file sees how far it is
     suite, _, source = (sys.argv[1] if len(sys.argv) > 1 else own_suite()).partition("=")
     LOGS.mkdir(parents=True, exist_ok=True)
     try:

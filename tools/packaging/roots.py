@@ -7,7 +7,9 @@ import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 
 from release import TREE
@@ -79,12 +81,26 @@ def make_archive(suite, archive, source):
     new.rename(archive)
 
 
+def end_all_within(directory):
+    """Ends what runs below a root directory, sessions of its own included."""
+    wanted = os.stat(directory)
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.stat(process / "root"), wanted):
+                os.kill(int(process.name), signal.SIGKILL)
+
+
 @contextlib.contextmanager
 def fresh_root(suite, source):
+    """A Root, which is removed at the end, also when it is interrupted or told to end (SIGTERM)."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(f"{suite}: told to end"))
     archive = ROOTS / f"{suite}.tar"
     if not archive.exists():
         make_archive(suite, archive, source or mirror())
     with tempfile.TemporaryDirectory(prefix=f"sonde-{suite}.") as directory:
         subprocess.run(["tar", "-x", "--exclude=./dev/*", "-f", archive, "-C", directory], check=True)
         shutil.copy("/etc/resolv.conf", pathlib.Path(directory, "etc/resolv.conf"))
-        yield Root(suite, pathlib.Path(directory))
+        try:
+            yield Root(suite, pathlib.Path(directory))
+        finally:
+            end_all_within(directory)
