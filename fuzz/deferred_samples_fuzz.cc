@@ -32,8 +32,8 @@ std::optional<Counted> count(const std::string& path, DeferredSamples* deferred)
   Machine machine(strings);
   SidebandResult sideband = read_sideband(*recording, machine, losses);
   SamplePassOptions options;
-  options.want_chains = false;
-  options.only_sums = options.by_place = true;
+  options.detail = SampleDetail::kPlaces;
+  options.chains.reset();
   options.deferred = deferred;
   SamplePassResult result = read_samples(*recording, machine, sideband, options, 1, losses);
   Counted counted;

@@ -324,7 +324,8 @@ class RecordedHistograms {
 Result<HistogramSet> histogram_of_recording(const HistogramOptions& options, const Env& env) {
   SessionOptions how;
   how.open = {.force = options.force, .stdin_fd = env.in_fd};
-  how.want_chains = how.want_symbols = false;
+  how.want_symbols = false;
+  how.chains.reset();
   Session session = TRY(Session::open(*options.input, how, env));
   return RecordedHistograms(options, session).make();
 }

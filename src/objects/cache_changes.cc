@@ -41,7 +41,8 @@ Result<std::vector<BuildIdEntry>> named_objects(const std::string& path, bool fo
   if (!recording.features().build_ids.empty()) return recording.features().build_ids;
   SessionOptions options;
   options.open = open;
-  options.want_symbols = options.want_chains = false;
+  options.want_symbols = false;
+  options.chains.reset();
   Session session = TRY(Session::open(path, options, env));
   std::vector<BuildIdEntry> entries;
   const DsoTable& dsos = session.machine().dsos();

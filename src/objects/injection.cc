@@ -58,7 +58,7 @@ class Injection {
     how.open = {.force = options_.force, .stdin_fd = env_.in_fd};
     how.want_symbols = false;
     how.itrace = options_.itrace;
-    how.want_chains = options_.build_ids || options_.mappings;
+    if (!options_.build_ids && !options_.mappings) how.chains.reset();
     Session session = TRY(Session::open(options_.input, how, env_));
     TRY(check_input(session.recording()));
     TRY(plan(session));

@@ -85,14 +85,14 @@ class PythonRun {
   Result<Session> open(bool in_batches) {
     SessionOptions session;
     session.open = how();
-    session.follow = options_.input == "-";
-    session.in_batches = in_batches;
+    if (in_batches || options_.input == "-") session.rows = SamplesInTurn();
     session.symbols = options_.symbol_sources;
     if (options_.dlfilter.empty())  // which may be called for samples before these options decide
       session.filter = {options_.pids, options_.tids, options_.items.cpus, {}};
-    session.want_chains = !options_.hide_call_graph;
-    session.merge_deferred = options_.items.records.merge_chains;
-    session.max_stack = options_.max_stack;
+    session.chains.reset();
+    if (!options_.hide_call_graph)
+      session.chains = {.max_stack = options_.max_stack,
+                        .merge_deferred = options_.items.records.merge_chains};
     return Session::open(options_.input, session, env_);
   }
 

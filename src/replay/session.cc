@@ -84,7 +84,8 @@ struct Session::State {
   void read_batch(uint64_t first_rank);
   void read_state(uint64_t first_rank);
   void prepare_checks();
-  [[nodiscard]] SamplePassOptions pass_options(bool only_sums) const;
+  [[nodiscard]] SampleDetail detail() const;
+  [[nodiscard]] SamplePassOptions pass_options(SampleDetail detail) const;
   [[nodiscard]] bool can_batch() const;
   void begin_batches();
   Result<> follow_batches(const std::function<Result<bool>()>& on_batch);
@@ -129,7 +130,7 @@ void Session::State::read_state(uint64_t first_rank) {
   }
   if (!cfi) cfi.emplace(machine, *finder, jit_objects);
   cfi->grow();
-  if (options.check_chains && options.want_chains) prepare_checks();
+  if (options.chains && options.chains->check) prepare_checks();
 }
 
 void Session::State::prepare_checks() {
@@ -141,25 +142,27 @@ void Session::State::prepare_checks() {
   call_sites->grow();
 }
 
-SamplePassOptions Session::State::pass_options(bool only_sums) const {
-  bool by_place = options.by_place && only_sums && !options.want_chains &&
-                  recording.events().size() <= kMaxEventsByPlace;
-  return {options.filter,
-          options.want_chains,
-          only_sums,
-          by_place,
-          options.max_stack,
-          abi::arch_from_machine(recording.features().arch.value_or("")),
-          &*cfi,
-          options.merge_unmapped,
-          recording.goes_on(),
-          options.merge_deferred,
-          options.stitch_calls,
-          deferred.get(),
-          options.branch_history,
-          options.late_names,
-          call_sites ? &*call_sites : nullptr,
-          broken_chain};
+/// Values that are read with samples are spread over their rows by time.
+SampleDetail Session::State::detail() const {
+  bool are_sums = options.wants<SumsByStack>() || options.wants<SumsByPlace>();
+  if (!are_sums || has_read_values(recording.events())) return SampleDetail::kSamples;
+  bool by_place = options.wants<SumsByPlace>() && recording.events().size() <= kMaxEventsByPlace;
+  return by_place ? SampleDetail::kPlaces : SampleDetail::kSums;
+}
+
+SamplePassOptions Session::State::pass_options(SampleDetail detail) const {
+  const auto* sums = std::get_if<SumsByStack>(&options.rows);
+  return {.filter = options.filter,
+          .detail = detail,
+          .chains = options.chains,
+          .arch = abi::arch_from_machine(recording.features().arch.value_or("")),
+          .cfi = &*cfi,
+          .call_sites = call_sites ? &*call_sites : nullptr,
+          .broken_chain = broken_chain,
+          .merge_unmapped = sums != nullptr && sums->merge_unmapped,
+          .late_names = options.late_names,
+          .more_follows = recording.goes_on(),
+          .deferred = deferred.get()};
 }
 
 /// Of a log of the decoder.
@@ -200,9 +203,8 @@ Result<> Session::State::add_traces() {
 /// The two passes over the blocks that the recording currently shows.
 void Session::State::read_batch(uint64_t first_rank) {
   read_state(first_rank);
-  bool only_sums = options.only_sums && !has_read_values(recording.events());
   if (has_one_function) return count_one_function();
-  pass = read_samples(recording, machine, sideband, pass_options(only_sums), slice_count(),
+  pass = read_samples(recording, machine, sideband, pass_options(detail()), slice_count(),
                       env->losses, std::move(pass.frames));
   deferred.reset();
   spread_read_values(recording, pass.samples, counters);
@@ -210,17 +212,18 @@ void Session::State::read_batch(uint64_t first_rank) {
 }
 
 bool Session::State::can_batch() const {
-  return options.in_batches && !options.only_sums && !options.stitch_calls &&
-         SampleBatches::suit(recording.events()) && !has_read_values(recording.events()) &&
-         !itrace::has_traces(recording);
+  bool stitches = options.chains && options.chains->stitch_calls;
+  return options.wants<SamplesInTurn>() && !stitches && SampleBatches::suit(recording.events()) &&
+         !has_read_values(recording.events()) && !itrace::has_traces(recording);
 }
 
 void Session::State::begin_batches() {
   read_state(0);
   make_symbolizer();
   order = std::make_unique<TimeBatches>(recording, sideband);
-  batches = std::make_unique<SampleBatches>(recording, machine, sideband, pass_options(false),
-                                            slice_count(), env->losses, pass);
+  batches = std::make_unique<SampleBatches>(recording, machine, sideband,
+                                            pass_options(SampleDetail::kSamples), slice_count(),
+                                            env->losses, pass);
 }
 
 Result<> Session::State::follow_batches(const std::function<Result<bool>()>& on_batch) {
@@ -244,8 +247,8 @@ Result<> Session::State::follow_batches(const std::function<Result<bool>()>& on_
 /// Replaces the sample pass.
 void Session::State::count_one_function() {
   make_symbolizer();
-  pass = count_function(recording.events(), machine, *deferred, *options.only_function, *symbolizer,
-                        env->losses);
+  const std::string& function = *std::get<SumsByPlace>(options.rows).only_function;
+  pass = count_function(recording.events(), machine, *deferred, function, *symbolizer, env->losses);
   deferred.reset();
   take_counts();
 }
@@ -321,7 +324,8 @@ void Session::State::report_unnamed_guests(size_t first) const {
 void Session::State::open_whole() {
   if (options.narrow) options.narrow(recording.events(), recording.features(), options);
   if (can_batch()) return begin_batches();
-  has_one_function = options.only_function && deferred &&
+  const auto* places = std::get_if<SumsByPlace>(&options.rows);
+  has_one_function = places != nullptr && places->only_function && deferred &&
                      std::ranges::all_of(recording.blocks(), &RecordBlock::samples_taken);
   read_batch(0);
   if (!symbolizer) make_symbolizer();
@@ -354,12 +358,13 @@ Session::~Session() = default;
 
 Result<Session> Session::open(const std::string& path, SessionOptions options, const Env& env) {
   std::unique_ptr<DeferredSamples> deferred;
-  if (options.by_place && options.only_sums && !options.want_chains && options.filter.empty()) {
+  if (options.wants<SumsByPlace>()) options.chains.reset();
+  if (options.wants<SumsByPlace>() && options.filter.empty()) {
     deferred = std::make_unique<DeferredSamples>();
     options.open.observer = deferred.get();
   }
   Recording recording =
-      TRY(options.follow && path == "-"
+      TRY(options.wants<SamplesInTurn>() && path == "-"
               ? Recording::open_stream(options.open.stdin_fd, path, options.open, env.losses)
               : Recording::open(path, options.open, env.losses));
   if (deferred && !recording.events().guests().empty()) {
@@ -445,8 +450,9 @@ const Symbolizer& Session::symbolizer() const {
 const SampleColumns& Session::samples() const {
   return state_->pass.samples;
 }
-const std::optional<BranchHistory>& Session::branch_history() const {
-  return state_->options.branch_history;
+const BranchHistory* Session::branch_history() const {
+  const std::optional<ChainOptions>& chains = state_->options.chains;
+  return chains && chains->branch_history ? &*chains->branch_history : nullptr;
 }
 
 const ChainTable& Session::chains() const {

@@ -19,60 +19,19 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/env.h"
-#include "itrace/options.h"
 #include "machine/machine.h"
 #include "perfdata/read/recording.h"
-#include "replay/frames/branch_path.h"
 #include "replay/frames/frame_table.h"
-#include "replay/frames/inline_frames.h"
 #include "replay/passes/sideband_pass.h"
 #include "replay/sample_columns.h"
+#include "replay/session_options.h"
 #include "symbol/symbolizer.h"
 
 namespace sonde {
-
-struct SessionOptions {
-  OpenOptions open;
-  bool follow = false;  // do not read a pipe on standard input ("-") to its end; see follow()
-  SymbolOptions symbols;
-  SampleFilter filter;
-  bool want_chains = true;  // false: call chains are ignored
-  bool only_sums = false;   // only what sums of stacks need (SampleColumns)
-  bool by_place = false;  // count samples by place where possible (SampleColumns); needs only_sums,
-                          // and no chains
-  /// All addresses at which nothing was mapped in a process are one frame, without an address.
-  /// Chains of code without frame pointers are full of them.
-  bool merge_unmapped = false;
-  /// If set, only samples of functions of this name need frames (see count_function). Takes effect
-  /// if samples are counted by place and nothing prevents it: see has_one_function().
-  std::optional<std::string> only_function = std::nullopt;
-  bool want_symbols = true;  // false: frames get no symbols
-  /// Samples of a thread that a later record names have that name, as in perf's tables; otherwise
-  /// ":TID", as in perf's lines, which are printed before the record is read.
-  bool late_names = false;
-  /// Show samples in time order, a part at a time: see follow(). Takes effect if every sample can
-  /// be resolved without the others, and if the recording is not a pipe that is followed.
-  bool in_batches = false;
-  /// Asked when a recording that is not followed has told its events, for consumers that want less
-  /// than they know beforehand.
-  std::function<void(const EventTable&, const Features&, SessionOptions&)> narrow = nullptr;
-  uint32_t max_stack = UINT32_MAX;  // frames kept per chain, from the leaf
-  bool merge_deferred = true;       // merge user parts that come in separate records
-  /// Chains by frame pointers end where a caller cannot be one, in a mark: "[broken chain]".
-  bool check_chains = false;
-  bool stitch_calls = false;         // `--call-graph lbr`: with those of preceding samples
-  Inlines inlines = Inlines::kNone;  // which chains get inlined functions
-  /// Branches are put in front of call chains. Not for recordings whose chains are copied stacks or
-  /// come in several records, and without inlined functions.
-  std::optional<BranchHistory> branch_history = std::nullopt;
-  /// What to make of instruction traces, whose samples are then like all others. Not set: nothing.
-  std::optional<ItraceOptions> itrace = std::nullopt;
-};
 
 class Session {
  public:
@@ -103,13 +62,13 @@ class Session {
   /// otherwise they are of the whole recording.
   Result<> follow(const Follow& hooks);
 
-  /// Whether `only_function` took effect.
+  /// Whether SumsByPlace::only_function took effect.
   [[nodiscard]] bool has_one_function() const;
 
-  /// Whether chains by frame pointers were checked (SessionOptions::check_chains).
+  /// Whether chains by frame pointers were checked (ChainOptions::check).
   [[nodiscard]] bool checks_chains() const;
-  /// How branches were put into chains.
-  [[nodiscard]] const std::optional<BranchHistory>& branch_history() const;
+  /// How branches were put into chains; null if they were not.
+  [[nodiscard]] const BranchHistory* branch_history() const;
 
   [[nodiscard]] const Recording& recording() const;
   [[nodiscard]] const EventTable& events() const { return recording().events(); }

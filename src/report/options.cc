@@ -113,7 +113,8 @@ void choose_branch_history(const ReportOptions& o, const EventTable& events,
   if (!o.branch_history && !o.call_graph.branch_history) return;
   if (!have_branches(events)) return;
   bool rows_are_samples = o.branch_history || !o.memory_mode;
-  session.branch_history = {
+  if (!session.chains) session.chains.emplace();
+  session.chains->branch_history = {
       .caller_order = o.call_graph.caller_order || o.inverted ||
                       (o.children && rows_are_samples && !o.call_graph.order_given),
       .max_stack = o.max_stack};

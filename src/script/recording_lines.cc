@@ -107,8 +107,10 @@ void narrow_to_lines(const ScriptOptions& options, const EventTable& events,
       !options.items.dsos.empty() || !options.items.symbols.empty())
     return;
   if (!options.dlfilter.empty()) return;  // which may ask for symbols, and for files of places
-  if (std::ranges::all_of(*fields, [](FieldSet shown) { return kWithoutFrames.contains(shown); }))
-    session.want_chains = session.want_symbols = false;
+  if (!std::ranges::all_of(*fields, [](FieldSet shown) { return kWithoutFrames.contains(shown); }))
+    return;
+  session.want_symbols = false;
+  session.chains.reset();
 }
 
 ScriptLines::ScriptLines(Session& session, const ScriptOptions& options, FilterRun* dlfilter,

@@ -157,12 +157,13 @@ class ProfileOpener {
     SessionStacksOptions stacks = options.stacks;
     SessionOptions how = options.session;
     if (!how.itrace) how.itrace = TRY(parse_itrace("", ItraceDefaults::kProfile));
-    how.check_chains = options.check_chains;
-    how.only_sums = !stacks.want_samples && !stacks.spelling.pid && !stacks.spelling.tid &&
-                    !stacks.wait_reasons && !options.make_filter && !options.make_profile &&
-                    !(options.on_recording && options.needs_samples);
-    how.merge_unmapped = how.only_sums && !stacks.want_addresses && !stacks.spelling.addresses &&
-                         !stacks.spelling.lines;
+    if (how.chains) how.chains->check = options.check_chains;
+    bool only_sums = !stacks.want_samples && !stacks.spelling.pid && !stacks.spelling.tid &&
+                     !stacks.wait_reasons && !options.make_filter && !options.make_profile &&
+                     !(options.on_recording && options.needs_samples);
+    if (only_sums)
+      how.rows = SumsByStack{!stacks.want_addresses && !stacks.spelling.addresses &&
+                             !stacks.spelling.lines};
     Session session = TRY(Session::open(path, how, env_));
     if (options.make_filter) stacks.filter = TRY(options.make_filter(session));
     StackProfile profile = TRY(options.make_profile ? options.make_profile(session, stacks)

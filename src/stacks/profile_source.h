@@ -37,7 +37,7 @@ struct ProfileSourceOptions {
   /// Makes the profile of a recording, instead of stacks_of. Not together with make_filter; an
   /// error for other files.
   std::function<Result<StackProfile>(Session&, const SessionStacksOptions&)> make_profile = {};
-  /// Whether chains of recordings are cut where they cannot be true (SessionOptions::check_chains).
+  /// Whether chains of recordings are cut where they cannot be true (ChainOptions::check).
   bool check_chains = true;
   /// Called with a recording before it is closed, to extract more from it.
   std::function<void(const Session&, const StackProfile&)> on_recording = {};

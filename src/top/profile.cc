@@ -43,11 +43,12 @@ LiveProfile::~LiveProfile() = default;
 SessionOptions LiveProfile::session_options() const {
   SessionOptions how;
   how.symbols = o_.report.symbol_sources;
-  how.want_chains = o_.record.sampling.call_graph != CallGraphMode::kNone ||
-                    need_chains(o_.report.sort.value_or(""));
-  how.max_stack = o_.report.max_stack;
-  how.stitch_calls = o_.report.stitch_lbr;
-  how.check_chains = env_.tool != "perf";
+  how.chains.reset();
+  if (o_.record.sampling.call_graph != CallGraphMode::kNone ||
+      need_chains(o_.report.sort.value_or("")))
+    how.chains = {.max_stack = o_.report.max_stack,
+                  .check = env_.tool != "perf",
+                  .stitch_calls = o_.report.stitch_lbr};
   return how;
 }
 

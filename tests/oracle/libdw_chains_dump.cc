@@ -131,7 +131,8 @@ void print(const Machine& machine, SpaceId space, uint64_t time, uint64_t addres
 Result<> print_chains(const std::string& path, const Env& env) {
   SessionOptions options;
   options.open.force = true;
-  options.want_chains = options.want_symbols = false;
+  options.want_symbols = false;
+  options.chains.reset();
   Session session = TRY(Session::open(path, options, env));
   const Machine& machine = session.machine();
   std::map<uint32_t, std::unique_ptr<Process>> processes;

@@ -94,18 +94,21 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
     options.itrace = o_.itrace;
     if (!options.itrace && !o_.dump)
       options.itrace = TRY(parse_itrace("", ItraceDefaults::kProfile));
-    options.want_chains = false;
-    options.only_sums = !o_.dump;
-    options.by_place = options.only_sums && !o_.data_type;
     options.want_symbols = !o_.dump;
-    // In the browser the user may go on to other functions.
-    if (options.by_place && !o_.code_types && !(wants_browser() && can_browse(env)))
-      options.only_function = only;
+    options.chains.reset();
+    if (!o_.dump) options.rows = rows(env, only);
     // Branch stacks are read from the samples themselves.
     options.narrow = [](const EventTable& events, const Features&, SessionOptions& wanted) {
-      if (has_branch_stacks(events)) wanted.only_sums = wanted.by_place = false;
+      if (has_branch_stacks(events)) wanted.rows = EachSample();
     };
     return Session::open(o_.input, options, env);
+  }
+
+  [[nodiscard]] SampleRows rows(const Env& env, const std::optional<std::string>& only) const {
+    if (o_.data_type) return SumsByStack();
+    // In the browser the user may go on to other functions.
+    bool is_one = !o_.code_types && !(wants_browser() && can_browse(env));
+    return SumsByPlace{is_one ? only : std::nullopt};
   }
 
   Result<int> dump(Env& env, const Session& session) const {

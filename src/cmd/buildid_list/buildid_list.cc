@@ -100,7 +100,8 @@ class BuildIdList final : public Command {
   Result<int> print_hits(Env& env) {
     SessionOptions options;
     options.open = {.force = options_.force, .stdin_fd = env.in_fd};
-    options.want_symbols = options.want_chains = false;
+    options.want_symbols = false;
+    options.chains.reset();
     Session session = TRY(Session::open(options_.input, options, env));
     std::set<uint32_t> hit;
     for (FrameId leaf : session.samples().leaf) hit.insert(session.frame(leaf).dso.value);

@@ -31,10 +31,10 @@ class C2cReport final : public Command {
     SessionOptions session_options;
     session_options.open = input_.open_options(env);
     session_options.symbols = symbols_;
-    session_options.want_chains =
-        !options_.only_counts && options_.call_graph.style != view::GraphStyle::kNone;
+    session_options.chains.reset();
+    if (!options_.only_counts && options_.call_graph.style != view::GraphStyle::kNone)
+      session_options.chains = {.stitch_calls = stitch_calls_};
     session_options.want_symbols = !options_.only_counts;
-    session_options.stitch_calls = stitch_calls_;
     session_options.late_names = true;
     session_options.narrow = [this](const EventTable& events, const Features& /*features*/,
                                     SessionOptions& narrowed) {

@@ -67,7 +67,8 @@ class DataConvert final : public Command {
     TRY(check(arguments));
     session_.open.stdin_fd = env.in_fd;
     session_.open.force = force_;
-    session_.want_chains = session_.want_symbols = !json_.empty();
+    session_.want_symbols = !json_.empty();
+    if (json_.empty()) session_.chains.reset();
     if (!branch_path().empty()) session_.itrace = trace_of_branches();
     Session session = TRY(Session::open(input_, session_, env));
     uint64_t bytes = TRY(convert(session, env));

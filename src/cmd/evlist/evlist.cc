@@ -28,7 +28,8 @@ class Evlist final : public Command {
       return fail(ErrorCode::kUsage, "-g shows nothing but groups: leave out -v and -F");
     SessionOptions open;
     open.open = {.force = options_.force, .stdin_fd = env.in_fd};
-    open.want_symbols = open.want_chains = false;
+    open.want_symbols = false;
+    open.chains.reset();
     if (options_.trace_fields) {
       Session session = TRY(Session::open(options_.input, open, env));
       TraceTexts traces(session);

@@ -46,7 +46,7 @@ class MemReport final : private OwnedReportOptions, public FrontCommand {
     session.open.stdin_fd = env.in_fd;
     session.symbols = report.symbol_sources;
     session.filter.cpus = report.cpus;
-    session.want_chains = false;
+    session.chains.reset();
     MemoryLineStyle style{.separator = report.separator,
                           .physical_addresses = options_.physical_addresses,
                           .page_sizes = options_.page_sizes,

@@ -48,7 +48,8 @@ Result<> RecordingInput::dump_first(Env& env) const {
             .config = env.config};
   SessionOptions options;
   options.open = open_options(env);
-  options.want_symbols = options.want_chains = false;
+  options.want_symbols = false;
+  options.chains.reset();
   Session session = TRY(Session::open(chosen, options, apart));
   dump_session(session, {}, counted_again, env.out);
   return {};

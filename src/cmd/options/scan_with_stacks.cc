@@ -15,7 +15,7 @@ Result<> ScanWithStacks::add_stacks(const StackSubject& subject, const SymbolOpt
   SessionOptions options;
   options.open = input_.open_options(env_);
   options.symbols = symbols;
-  options.max_stack = frames_to_keep(max_stack);
+  options.chains = {.max_stack = frames_to_keep(max_stack)};
   options.inlines = chosen_inlines(std::nullopt);
   session_.emplace(TRY(Session::open(input_.chosen_path(env_), options, env_)));
   scan_.emplace(session_->recording(), counted_already_);

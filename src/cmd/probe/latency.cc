@@ -167,7 +167,8 @@ Result<int> measure_latency(Env& env, const ProbeOptions& options) {
   std::string recording = directory.path() + "/perf.data";
   int status = TRY(run_record(record_words(options, events, recording), "probe --latency", env));
   SessionOptions how;
-  how.want_chains = how.want_symbols = false;
+  how.want_symbols = false;
+  how.chains.reset();
   Session session = TRY(Session::open(recording, how, env));
   TimedValues values = TRY(latencies_of(session, pair_of(events)));
   std::vector<uint64_t> sorted;

@@ -53,7 +53,7 @@ Result<int> write_page(const ReportOptions& o, Env& env) {
   session.filter.pids = o.pids;
   session.filter.tids = o.tids;
   session.filter.cpus = o.cpus;
-  if (o.max_stack != ReportOptions().max_stack) session.max_stack = o.max_stack;
+  if (o.max_stack != ReportOptions().max_stack) session.chains = {.max_stack = o.max_stack};
   session.inlines = chosen_inlines(o.inlines);
   TRY(write_explorer(choice, env));
   return 0;

@@ -188,14 +188,14 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
       options.itrace.reset();
     else if (!options.itrace)
       options.itrace = TRY(parse_itrace("", ItraceDefaults::kProfile));
-    options.stitch_calls = o_.stitch_lbr;
-    options.check_chains = o_.check_chains.value_or(env.tool != "perf");
     options.want_symbols = !only_records;
     options.late_names = !only_records;
     options.inlines = chosen_inlines(o_.inlines);
-    options.want_chains =
-        !only_records &&
-        (looks_at_callers() || (o_.children || o_.call_graph.style != view::GraphStyle::kNone));
+    options.chains.reset();
+    if (!only_records &&
+        (looks_at_callers() || o_.children || o_.call_graph.style != view::GraphStyle::kNone))
+      options.chains = {.check = o_.check_chains.value_or(env.tool != "perf"),
+                        .stitch_calls = o_.stitch_lbr};
     options.narrow = [this](const EventTable& events, const Features& features,
                             SessionOptions& narrowed) {
       report::choose_branch_history(o_, events, narrowed);

@@ -131,8 +131,8 @@ class Script final : public Command {
       options.itrace = TRY(parse_itrace("", ItraceDefaults::kScript));
     if (options.itrace)
       options.itrace->counts_cycles = options_.fields.has(Field::kInstructionsPerCycle);
-    options.follow = options_.input == "-" && options_.can_follow();
-    options.in_batches = options_.can_batch();
+    bool in_turn = options_.input == "-" ? options_.can_follow() : options_.can_batch();
+    if (in_turn) options.rows = SamplesInTurn();
     options.narrow = [this](const EventTable& events, const Features& features,
                             SessionOptions& narrowed) {
       narrow_to_lines(options_, events, features, narrowed);
@@ -141,9 +141,10 @@ class Script final : public Command {
     tell_of_nameless(options.symbols, env);
     if (dlfilter == nullptr || !dlfilter->sees_all())
       options.filter = {options_.pids, options_.tids, options_.items.cpus, {}};
-    options.want_chains = !options_.hide_call_graph && !options_.header_only;
-    options.merge_deferred = options_.items.records.merge_chains;
-    options.stitch_calls = options_.stitch_lbr;
+    options.chains.reset();
+    if (!options_.hide_call_graph && !options_.header_only)
+      options.chains = {.merge_deferred = options_.items.records.merge_chains,
+                        .stitch_calls = options_.stitch_lbr};
     options.want_symbols = !options_.header_only;
     options.inlines = chosen_inlines(options_.inlines);
     return Session::open(options_.input, options, env);

@@ -90,7 +90,7 @@ The picture is one SVG file that any browser shows: scroll to zoom, drag to move
   }
   Result<int> show_calls(Env& env) {
     session_.itrace = call_timeline_trace();
-    session_.want_chains = false;
+    session_.chains.reset();
     session_.filter.cpus = cpus_;
     Session session = TRY(Session::open(input_, session_, env));
     CallTimeline made = TRY(call_timeline_of(session));

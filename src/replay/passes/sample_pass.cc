@@ -51,10 +51,10 @@ void for_each_column(SampleColumns& columns, const Body& body) {
 }
 
 void make_room(SampleColumns& columns, size_t rows, const SamplePassOptions& options) {
-  if (options.by_place) return;
+  if (options.detail == SampleDetail::kPlaces) return;
   for_each_column(columns, [rows](auto& column) { column.resize(rows); });
-  if (!options.want_chains) columns.chain = {};
-  if (!options.only_sums) return;
+  if (!options.chains) columns.chain = {};
+  if (options.detail == SampleDetail::kSamples) return;
   columns.time = {};
   columns.pid = columns.tid = columns.cpu = {};
   columns.cpu_mode = {};
@@ -115,7 +115,7 @@ class Slice {
   void read(BlockShares& shares, size_t share) {
     size_t first_block = shares.first_block(share);
     first_row = row_ = sideband_.samples_before[first_block];
-    if (options_.want_chains) expect_chains(first_block, shares.end_block(share));
+    if (options_.chains) expect_chains(first_block, shares.end_block(share));
     size_t mapped_from = first_block;
     while (std::optional<size_t> block = shares.next(share)) {
       const RecordBlock& bytes = recording_.blocks()[*block];
@@ -211,7 +211,7 @@ class Slice {
     if (!event.valid()) return count_bad(ScanRun::Kind::kUnknownEvent, record);
     Sample& sample = sample_;
     const SampleLayout& layout = events_[event].layout;
-    bool is_whole = options_.only_sums && !options_.want_chains
+    bool is_whole = options_.detail != SampleDetail::kSamples && !options_.chains
                         ? decode_sample_for_sums(record, layout, sample)
                         : decode_sample(record, layout, sample);
     if (!is_whole) return count_bad(ScanRun::Kind::kBadRecord, record);
@@ -241,7 +241,7 @@ class Slice {
   }
 
   void store(const Sample& sample, EventId event, uint64_t time, uint64_t rank, RecordRef where) {
-    if (options_.by_place)
+    if (options_.detail == SampleDetail::kPlaces)
       return count(sample.id.pid, time, sample.cpu_mode, sample.ip, event.value, sample.period);
     resolver_.enter(sample.id.pid, time, sample.cpu_mode);
     size_t i = row_++;
@@ -251,7 +251,7 @@ class Slice {
     if (sample.weight != 0 || in_batches_) columns_.weight[i] = sample.weight;
     columns_.comm[i] = resolver_.comm(sample.id.tid, time);
     columns_.leaf[i] = resolver_.resolve(sample.ip, sample.cpu_mode);
-    if (options_.want_chains) {
+    if (options_.chains) {
       columns_.chain[i] = ChainId();
       std::span<const FrameId> chain =
           chain_builder_.build(sample, events_[event].attr, time, rank);
@@ -259,7 +259,7 @@ class Slice {
       bool used_copy = chain_builder_.used_copy();
       if (used_copy || in_batches_) columns_.was_copied[i] = used_copy ? 1 : 0;
     }
-    if (options_.only_sums) return;
+    if (options_.detail == SampleDetail::kSums) return;
     columns_.time[i] = time;
     columns_.pid[i] = sample.id.pid;
     columns_.tid[i] = sample.id.tid;
@@ -325,13 +325,16 @@ void add_counts(const Slice& part, SamplePassResult& result) {
   result.last_time_ns = std::max(result.last_time_ns, part.last_time);
 }
 
-/// Those that the options name; what other records contribute is added by the caller.
-ChainSources sources_of(const SamplePassOptions& options) {
+/// Those that the options name, and the `deferred` parts if they are wanted.
+ChainSources sources_of(const SamplePassOptions& options, const DeferredChains& deferred) {
+  ChainOptions chains = options.chains.value_or(ChainOptions());
   return {.arch = options.arch,
           .cfi = options.cfi,
-          .max_stack = options.max_stack,
+          .max_stack = chains.max_stack,
+          .deferred = chains.merge_deferred ? &deferred : nullptr,
           .call_sites = options.call_sites,
-          .broken_chain = options.broken_chain};
+          .broken_chain = options.broken_chain,
+          .branch_history = chains.branch_history};
 }
 
 void count_incomplete(const SamplePassResult& result, const SamplePassOptions& options,
@@ -350,13 +353,12 @@ SamplePassResult read_samples(const Recording& recording, const Machine& machine
                               size_t threads, LossLedger& losses, FrameTable known) {
   SamplePassResult result;
   make_room(result.samples, sideband.counts.samples, options);
-  ChainSources sources = sources_of(options);
   DeferredChains deferred(sideband, recording.events(), losses);
-  if (options.merge_deferred) sources.deferred = &deferred;
+  ChainSources sources = sources_of(options, deferred);
   StitchedCalls stitched;
-  if (options.stitch_calls) stitched = stitch_call_stacks(recording, sideband);
+  if (options.chains && options.chains->stitch_calls)
+    stitched = stitch_call_stacks(recording, sideband);
   sources.stitched_calls = &stitched;
-  sources.branch_history = options.branch_history;
   std::vector<ScanSegment> segments;
   if (options.deferred != nullptr) segments = options.deferred->segments();
   size_t blocks = recording.blocks().size();
@@ -408,7 +410,7 @@ SamplePassResult read_samples(const Recording& recording, const Machine& machine
     add_counts(part, result);
     parts[i].reset();
   }
-  if (!options.by_place) shorten(result.samples, rows);
+  if (options.detail != SampleDetail::kPlaces) shorten(result.samples, rows);
   count_incomplete(result, options, machine, losses);
   return result;
 }
@@ -420,10 +422,9 @@ struct SampleBatches::State {
         machine(of),
         losses(ledger),
         result(filled),
-        sources(sources_of(how)),
         deferred(sideband, recording.events(), ledger),
+        sources(sources_of(how, deferred)),
         frame_of(slices) {
-    if (options.merge_deferred) sources.deferred = &deferred;
     for (size_t i = 0; i < slices; ++i) {
       parts.push_back(std::make_unique<Slice>(recording, machine, sideband, options, sources,
                                               result.samples, losses));
@@ -439,8 +440,8 @@ struct SampleBatches::State {
   const Machine& machine;
   LossLedger& losses;
   SamplePassResult& result;
-  ChainSources sources;
   DeferredChains deferred;
+  ChainSources sources;
   std::vector<std::unique_ptr<Slice>> parts;
   std::vector<std::vector<FrameId>>
       frame_of;  // by part; the first one's frames are the common ones

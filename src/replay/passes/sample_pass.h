@@ -3,32 +3,36 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "replay/frames/chain_builder.h"
+#include "replay/frames/chain_options.h"
 #include "replay/passes/deferred_samples.h"
 #include "replay/passes/sideband_pass.h"
 #include "replay/passes/time_batches.h"
 
 namespace sonde {
 
+/// How much of its samples is kept (SampleColumns).
+enum class SampleDetail : uint8_t {
+  kSamples,  // every column
+  kSums,     // without those that sums of stacks don't need
+  kPlaces,   // counted by place; without chains
+};
+
 struct SamplePassOptions {
   SampleFilter filter;
-  bool want_chains = true;
-  bool only_sums = false;  // leave columns empty that sums of stacks don't need
-  bool by_place = false;   // count samples by place (SampleColumns); needs only_sums, and no chains
-  uint32_t max_stack = UINT32_MAX;
-  abi::Arch arch = abi::Arch::kUnknown;  // of the recording
-  const ObjectCfi* cfi = nullptr;        // null: copied stacks are not unwound
-  bool merge_unmapped = false;           // see SessionOptions
-  bool more_follows = false;             // this is one round of a pipe, others follow
-  bool merge_deferred = true;            // merge user parts that come in separate records
-  bool stitch_calls = false;             // `--call-graph lbr`: with those of preceding samples
-  DeferredSamples* deferred = nullptr;   // by place and without a filter: those already taken
-  std::optional<BranchHistory> branch_history = std::nullopt;  // branches are part of chains
-  bool late_names = false;                                     // see SessionOptions
+  SampleDetail detail = SampleDetail::kSamples;
+  std::optional<ChainOptions> chains = ChainOptions();  // not set: none
+  abi::Arch arch = abi::Arch::kUnknown;                 // of the recording
+  const ObjectCfi* cfi = nullptr;                       // null: copied stacks are not unwound
   const CallSites* call_sites = nullptr;  // null: chains by frame pointers are believed
   DsoId broken_chain = DsoId();           // as ChainSources has it
+  bool merge_unmapped = false;            // see SumsByStack
+  bool late_names = false;                // see SessionOptions
+  bool more_follows = false;              // this is one round of a pipe, others follow
+  DeferredSamples* deferred = nullptr;    // by place and without a filter: those already taken
 };
 
 struct SamplePassResult {

@@ -233,15 +233,15 @@ TEST_F(BatchedSamples, AreTheSameAfterFramesWereForgotten) {
 
 TEST_F(ManySamples, CountsByPlaceAreThoseOfTheSamples) {
   SamplePassOptions options;
-  options.want_chains = false;
-  options.only_sums = true;
+  options.chains.reset();
+  options.detail = SampleDetail::kSums;
   SamplePassResult each = read(options, 1);
   std::vector<uint64_t> samples(each.frames.size()), periods(each.frames.size());
   for (size_t i = 0; i < each.samples.size(); ++i) {
     ++samples[each.samples.leaf[i].index()];
     periods[each.samples.leaf[i].index()] += each.samples.period[i];
   }
-  options.by_place = true;
+  options.detail = SampleDetail::kPlaces;
   for (size_t slices : {1u, 2u, 5u}) {
     SamplePassResult counted = read(options, slices);
     ASSERT_EQ(counted.frames.size(), each.frames.size());
@@ -259,8 +259,8 @@ TEST_F(ManySamples, CountsByPlaceAreThoseOfTheSamples) {
 
 TEST_F(ManySamples, CountsOfTappedSamplesAreTheSame) {
   SamplePassOptions options;
-  options.want_chains = false;
-  options.only_sums = options.by_place = true;
+  options.chains.reset();
+  options.detail = SampleDetail::kPlaces;
   auto counts_of = [](const SamplePassResult& result) {
     std::map<std::tuple<uint32_t, uint64_t, FrameLevel>, std::pair<uint64_t, uint64_t>> counts;
     for (size_t i = 0; i < result.samples.size(); ++i) {

@@ -69,8 +69,8 @@ Result<std::unique_ptr<DiffInput>> DiffInput::open(const std::string& path, size
   how.symbols = options.symbol_sources;
   how.late_names = true;
   how.filter.cpus = options.cpus;
-  how.want_chains = options.streams || need_chains(options.sort);
-  how.check_chains = env.tool != "perf";
+  how.chains.reset();
+  if (options.streams || need_chains(options.sort)) how.chains = {.check = env.tool != "perf"};
   report::ReportOptions rows = report_options(path, number, options);
   how.narrow = [&rows](const EventTable& events, const Features&, SessionOptions& narrowed) {
     report::choose_branch_history(rows, events, narrowed);
