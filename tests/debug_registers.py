@@ -10,8 +10,8 @@ def fire():
     with tempfile.TemporaryDirectory() as directory:
         program = f"{directory}/program"
         subprocess.run(["gcc", "-x", "c", "-o", program, "-"], input="int main(void) { return 0; }", text=True, check=True)
-        said = subprocess.run(["gdb", "-q", "-nx", "-batch", "-ex", "hbreak main", "-ex", "run", program], text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=120).stdout
+        said = subprocess.run(["gdb", "-q", "-nx", "-batch", "-ex", "starti", "-ex", "hbreak main", "-ex", "continue", program], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=120).stdout
     return "Breakpoint 1, " in said
 
 
