@@ -296,7 +296,8 @@ class OneLinersTest(unittest.TestCase):
                 limited = REFUSED in expected or "not on this machine" in expected
                 if limited and has_more() and not happened.startswith(REFUSED):
                     continue
-                self.assertEqual(expected, row(line, happened), output)
+                # perf, too, leaves guests out where the processor's counters could tell them apart.
+                self.assertEqual(expected, row(line, happened.replace(":pppH:", ":ppp:")), output)
 
 
 def main():
