@@ -24,6 +24,12 @@ PYTHON = shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin") or sys.exe
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
 # In namespaces of its own, nobody can put anything anywhere.
 APART = [*AS_NOBODY, "unshare", "-U", "-r", "-m", "--propagation", "private"]
+# Ends when a process has had 50 ms of processor time, however busy the machine is.
+UNTIL_IT_RAN = r"""
+ticks() { set -- $(sed 's/.*) //' /proc/$1/stat); echo $((${12} + ${13})); }
+end=$(($(ticks $1) + 5))
+while [ $(ticks $1) -lt $end ]; do sleep 0.05; done
+"""
 
 # Computes in memory that it filled itself, as compilers at run time do.
 JITTED = r"""
@@ -383,7 +389,7 @@ class ForeignFilesTest(OwnDirectoryTest):
                 process.stdin.close()
                 self.assertEqual(self.line_of(process), "replaced\n")
                 for how in ([], ["--buildid-mmap"], ["--call-graph", "dwarf"]):
-                    self.sonde("record", "-e", "cpu-clock", "-o", "data", *how, "-p", process.pid, "--", "sleep", "0.2")
+                    self.sonde("record", "-e", "cpu-clock", "-o", "data", *how, "-p", process.pid, "--", "sh", "-c", UNTIL_IT_RAN, "sh", process.pid)
                     for words in (["report", "--stdio", "-v"], ["script"], ["buildid-list"], ["fold"]):
                         self.sonde(*words, "-i", "data")
                 self.sonde("archive", "-i", "data", status=None)

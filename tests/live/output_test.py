@@ -352,7 +352,8 @@ class OutputTest(unittest.TestCase):
                                                 *self.busy(40 if "-z" in way else 20)])
                 self.assertNotEqual(run.returncode, 0, run.stderr)
                 self.assertEqual(run.stderr.count("No space left"), 1, run.stderr)
-                self.assertGreater(self.samples_seen("kept/x"), 1000)
+                # Compressed ones are many. The others' stacks are of whatever else runs, and of a kilobyte at most.
+                self.assertGreater(self.samples_seen("kept/x"), 1000 if "-z" in way else 300)
 
     def test_file_size_limit_is_like_a_full_disk(self):
         limit = ["sh", "-c", "ulimit -f 2048; exec \"$@\"", "sh"]  # blocks of 512 bytes
