@@ -190,12 +190,12 @@ std::unexpected<Error> in_use(const std::string& path, int fd) {
 
 /// Takes or tries the lock. File systems that have none go without.
 Result<> lock(const std::string& path, int fd, int how) {
-  // Someone who only looks whether it is locked holds it for a moment.
+  // Someone who only looks whether it is locked holds it for a moment, and so does a recorder that
+  // is ending.
   constexpr int kTries = 20;
   constexpr useconds_t kPauseUs = 5000;
   for (int i = 0; i < kTries; ++i) {
     if (::flock(fd, how | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
-    if (how == LOCK_SH) break;
     ::usleep(kPauseUs);
   }
   return in_use(path, fd);
