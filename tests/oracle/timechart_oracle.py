@@ -37,7 +37,9 @@ def draw(directory, recording, arguments):
     """perf's picture, and the contents of ours."""
     pictures = [directory / "perf.svg", directory / "sonde.svg"]
     for tool, picture in zip((PERF, SONDE), pictures):
-        subprocess.run([tool, "timechart", "-i", recording, "-o", picture, *ALL, *arguments], check=True, capture_output=True)
+        done = subprocess.run([tool, "timechart", "-i", recording, "-o", picture, *ALL, *arguments], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise AssertionError(f"{tool} timechart {arguments}: status {done.returncode}: {done.stderr}")
     text = pictures[1].read_text()
     return pictures[0].read_text(), json.loads(re.search(r"const timeline = (.*?);\nconst layout", text, re.DOTALL)[1])
 
