@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <random>
 
@@ -110,6 +111,7 @@ TEST(Kallsyms, SymbolsAroundAddressesAreThoseOfTheWholeTable) {
       EXPECT_EQ(part.module_of(*found), whole.module_of(*expected));
     }
   }
+  std::filesystem::remove(path);
 }
 
 TEST(KallsymsLines, DigitsAreReadAsOneByOne) {
