@@ -53,7 +53,8 @@ def record(directory, name, tool, options):
             subprocess.run([tool, "timechart", "record", *options, *LOAD], check=True, stdout=log, stderr=log, cwd=directory)
         (directory / "perf.data").rename(path)
         stats = subprocess.run([PERF, "report", "--stats", "-i", path], capture_output=True, text=True).stdout
-        if not re.search(r"LOST events: +[1-9]", stats):
+        drawn = subprocess.run([SONDE, "timechart", "-i", path, "-o", directory / "tried.svg"], capture_output=True)
+        if not re.search(r"LOST events: +[1-9]", stats) and drawn.returncode == 0:
             break
     return path
 
