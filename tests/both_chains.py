@@ -45,3 +45,13 @@ def kind_of(walked, unwound):
     if not rest or (same > 0 and rest in (walked[same:], walked[same - 1:])):
         return "longer"
     return "different"
+
+
+LEAST_EQUAL = 0.995
+FEW = 3  # of some hundreds, beyond that share: code moves, and tables arrive, between a sample and the reading
+
+
+def agree(kinds):
+    """Whether a recording's chains, counted by kind_of, are the same. Where the stack could not be copied, the walk has more."""
+    count = sum(kinds[kind] for kind in ("equal", "shorter", "longer", "different"))
+    return kinds["shorter"] + kinds["different"] <= (1 - LEAST_EQUAL) * count + FEW

@@ -10,10 +10,10 @@ import shutil
 import subprocess
 import sys
 
+import both_chains
 import guest_run
 import inside
 import stop_cases
-from both_chains import kind_of, walked_chains
 
 SONDE = os.environ["SONDE"]
 PROGRAMS = guest_run.SOURCE / "tests" / "guest" / "programs"
@@ -23,7 +23,6 @@ SYSROOT = guest_run.SOURCE / "build" / "guest" / "arm64" / "root"
 WALKED = guest_run.SOURCE / "tests" / "programs" / "walked.c"
 WALKED_FUNCTIONS = ["main", "descend", "leaf_in_library", "visit_back", "compare", "call_kernel", "on_signal", "interrupted", "under_generated"]
 FEWEST_WALKED = 300
-LEAST_EQUAL = 0.995
 FIELDS = "comm,tid,time,event,period,ip"
 
 
@@ -62,7 +61,7 @@ def walks_agree(share):
     """Chains that the kernel walked are those of the copies of the same stacks, frame by frame; and the program's own, to main."""
     root, recording, unwound = objects_of_the_guest(share), share / "walked.both", share / "walked.unwound"
     subprocess.run([pathlib.Path(os.environ["SONDE_TOOLS"]) / "unwound_dump", recording, unwound, root], check=True)
-    by_walk, by_copy = walked_chains(SONDE, recording), walked_chains(SONDE, unwound)
+    by_walk, by_copy = both_chains.walked_chains(SONDE, recording), both_chains.walked_chains(SONDE, unwound)
     kinds, examples = collections.Counter(), []
     maps = subprocess.run([SONDE, "script", "--show-mmap-events", "-i", recording], text=True, stdout=subprocess.PIPE, check=True).stdout
     vdsos = [(int(start, 16), int(size, 16)) for start, size in re.findall(r"\[(0x\w+)\((0x\w+)\).*\[vdso\]", maps)]
@@ -74,7 +73,7 @@ def walks_agree(share):
         if not walked:
             kinds["copied only"] += bool(by_copy[sample])
             continue
-        kind = kind_of(walked, by_copy[sample])
+        kind = both_chains.kind_of(walked, by_copy[sample])
         kinds[kind] += 1
         if kind != "equal":
             examples.append(f"{kind} {sample}:\n  walked   {[f'{at:x}' for at in walked]}\n  unwound  {[f'{at:x}' for at in by_copy[sample]]}")
@@ -84,7 +83,7 @@ def walks_agree(share):
                                   if name in WALKED_FUNCTIONS)
     print(f"--call-graph bpf: {count} chains compared, {dict(kinds)}; through {dict(through)}")
     print("\n".join(examples[:5]))
-    return count >= FEWEST_WALKED and kinds["equal"] >= LEAST_EQUAL * count and all(through[name] > 0 for name in WALKED_FUNCTIONS)
+    return count >= FEWEST_WALKED and both_chains.agree(kinds) and all(through[name] > 0 for name in WALKED_FUNCTIONS)
 
 
 def with_functions(lines, program):

@@ -13,6 +13,7 @@ import sys
 import unittest
 
 import calm
+import own_tmp
 from interpreted_program import RATE, SONDE, InterpretedProgramTest
 
 PERF = shutil.which("perf")
@@ -390,4 +391,5 @@ if __name__ == "__main__":
     if os.geteuid() != 0:
         print("BPF programs on events need root")
         sys.exit(77)
+    own_tmp.take()
     unittest.main(argv=sys.argv[:1])

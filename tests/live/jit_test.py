@@ -13,6 +13,7 @@ import time
 import unittest
 from pathlib import Path
 
+import own_tmp
 from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
@@ -272,4 +273,5 @@ class JitTest(OwnDirectoryTest):
 
 
 if __name__ == "__main__":
+    own_tmp.take()
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -18,6 +18,8 @@ import unittest.mock
 from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 
+import own_tmp
+
 SONDE = os.environ["SONDE"]
 STRACE = shutil.which("strace")
 LINE = re.compile(r"^ *[\d.?]+ \([^)]*\): .{0,14}/(\d+) (?: \.\.\. \[continued\]: )?(\w+)\(.* = (-1 \w+|\?|-?0x[0-9a-f]+|-?\d+|[A-Z_|]+)")
@@ -502,4 +504,5 @@ class TraceTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    own_tmp.take()
     unittest.main(argv=sys.argv[:1])

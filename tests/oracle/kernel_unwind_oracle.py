@@ -15,14 +15,13 @@ import subprocess
 import sys
 import tempfile
 
-from both_chains import kind_of, walked_chains
+import own_tmp
+from both_chains import agree, kind_of, walked_chains
 from stack_programs import CPLUSPLUS
 
 SONDE, TOOLS = os.environ["SONDE"], os.environ["SONDE_TOOLS"]
 COPY_BYTES = 57344  # with the longest chain it still fits into a record
 FEWEST = 100  # samples with user frames, of each program
-LEAST_EQUAL = 0.995
-FEW = 3  # of some hundreds, beyond that share: code of JITs moves between sample and reading
 
 PYTHON = """
 import json, zlib
@@ -118,7 +117,7 @@ def main():
                   f"{kinds['longer']:>7} {kinds['different']:>9} {kinds['copied only']:>11}", flush=True)
             if count < FEWEST:
                 failures.append(f"{name}: only {count} samples to compare")
-            if kinds["shorter"] + kinds["different"] > (1 - LEAST_EQUAL) * count + FEW:
+            if not agree(kinds):
                 failures += [f"{name}, {kind}, thread and time {sample}:\n  walked   {text_of(walked)}\n  unwound  {text_of(copy)}"
                              for kind, found in examples.items() for sample, walked, copy in found[:3]]
     print("\n".join(failures))
@@ -127,4 +126,5 @@ def main():
 
 
 if __name__ == "__main__":
+    own_tmp.take()
     sys.exit(main())
