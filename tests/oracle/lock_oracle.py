@@ -83,9 +83,11 @@ def check(path, arguments):
 
 
 def record(directory, name, tool, before, command):
+    """Without callers in user space: where a program keeps no frame pointers they are any numbers, and one that looks like a marker
+    of a context makes perf drop the whole chain (docs/differences.md)."""
     path = directory / f"{name}.data"
     with kernel_turn.taken():
-        subprocess.run([tool, "lock", "record", *before, "-o", path, "--", *command], check=True, capture_output=True)
+        subprocess.run([tool, "lock", "record", "--kernel-callchains", *before, "-o", path, "--", *command], check=True, capture_output=True)
     return path
 
 
