@@ -219,6 +219,12 @@ uint32_t Recording::State::guess_word_size() const {
   return any ? 4 : 8;
 }
 
+std::string default_recording(int stdin_fd) {
+  struct stat status{};
+  bool is_pipe = ::fstat(stdin_fd, &status) == 0 && S_ISFIFO(status.st_mode);
+  return is_pipe ? "-" : "perf.data";
+}
+
 Result<Recording> Recording::open(const std::string& path, const OpenOptions& options,
                                   LossLedger& losses) {
   auto state = std::make_unique<State>(losses);

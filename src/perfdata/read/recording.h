@@ -40,6 +40,10 @@ struct OpenOptions {
       nullptr;  // receives the samples of a plain file while it is being opened
 };
 
+/// The recording that commands read if none is named, as perf chooses: standard input ("-") if that
+/// is a pipe, otherwise perf.data.
+[[nodiscard]] std::string default_recording(int stdin_fd);
+
 /// What the file header says, for `report --header`.
 struct FileFacts {
   std::string path;
