@@ -52,7 +52,7 @@ struct KmemReader {
     SampleHead head;
     Bytes raw;
     if (!read_sample(fields, record, layout, head, raw)) return Decoded::kBad;
-    if (head.time < wanted.from_ns || head.time > wanted.to_ns) return Decoded::kNothing;
+    if (!wanted.time.has(head.time)) return Decoded::kNothing;
     event.time = head.time;
     event.cpu = head.cpu;
     event.what = fields.what.read(raw, record.order);

@@ -10,12 +10,13 @@
 #include "replay/fields/field_offsets.h"
 #include "replay/passes/scan_machine.h"
 #include "replay/passes/tracepoint_scan.h"
+#include "replay/sample_columns.h"
 
 namespace sonde {
 
 struct KmemWanted {
   bool slab = false, page = false;
-  uint64_t from_ns = 0, to_ns = UINT64_MAX;  // events outside are left out
+  TimeRange time = {};  // events outside are left out
 };
 
 struct KmemFields : SampleOffsets {

@@ -83,8 +83,7 @@ bool WorkAnalysis::is_wanted(const Work& work) const {
 
 bool WorkAnalysis::counts(const Work& work, uint64_t time) {
   const WorkOptions& only = options_;
-  if (time < only.from_ns || (only.to_ns != 0 && time > only.to_ns)) return false;
-  if (!is_wanted(work)) return false;
+  if (!only.time.has(time) || !is_wanted(work)) return false;
   if (first_ns_ == 0 || time < first_ns_) first_ns_ = time;
   last_ns_ = std::max(last_ns_, time);
   return true;

@@ -9,6 +9,7 @@
 #include "kwork/work_names.h"
 #include "kwork/work_table.h"
 #include "replay/passes/tracepoint_pipeline.h"
+#include "replay/sample_columns.h"
 
 namespace sonde {
 
@@ -22,9 +23,9 @@ enum class WorkView : uint8_t {
 struct WorkOptions {
   WorkView view = WorkView::kRuntime;
   std::vector<WorkClass> classes{WorkClass::kIrq, WorkClass::kSoftirq, WorkClass::kWorkqueue};
-  std::vector<uint32_t> cpus;       // only these; empty: all
-  std::string name;                 // only work of this name, or without a name; empty: all
-  uint64_t from_ns = 0, to_ns = 0;  // only this time range; 0: no limit
+  std::vector<uint32_t> cpus;  // only these; empty: all
+  std::string name;            // only work of this name, or without a name; empty: all
+  TimeRange time = {};         // only this
 };
 
 /// The events of `classes`; their kind is their index in work_tracepoints().

@@ -1,7 +1,9 @@
 // The output of a replay, as plain columns, and the filter for its input.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/ids.h"
@@ -46,12 +48,20 @@ struct SampleColumns {
   }
 };
 
+/// A span of the recording's clock; both ends belong to it.
+struct TimeRange {
+  uint64_t from_ns = 0, to_ns = UINT64_MAX;
+  [[nodiscard]] bool has(uint64_t time_ns) const { return from_ns <= time_ns && time_ns <= to_ns; }
+};
+/// Whether a time is in one of the ranges. Without ranges, it is.
+[[nodiscard]] inline bool is_in(std::span<const TimeRange> ranges, uint64_t time_ns) {
+  return ranges.empty() ||
+         std::ranges::any_of(ranges, [=](const TimeRange& range) { return range.has(time_ns); });
+}
+
 /// What to drop before anything is resolved. Empty lists mean no restriction.
 struct SampleFilter {
   std::vector<uint32_t> pids, tids, cpus;
-  struct TimeRange {
-    uint64_t from_ns, to_ns;
-  };  // inclusive
   std::vector<TimeRange> times;
   [[nodiscard]] bool empty() const {
     return pids.empty() && tids.empty() && cpus.empty() && times.empty();

@@ -9,6 +9,7 @@
 #include "base/bounds/regex.h"
 #include "base/text.h"
 #include "datatype/session_types.h"
+#include "replay/fields/chosen_names.h"
 #include "replay/fields/parallelism.h"
 #include "replay/fields/time_ranges.h"
 #include "replay/frames/idle_frames.h"
@@ -21,10 +22,6 @@ namespace {
 CallKey call_key(const ReportOptions& options) {
   if (!options.branch_history) return options.call_graph.key;
   return options.merge_lines ? CallKey::kSrcline : CallKey::kAddress;
-}
-
-bool listed(const std::vector<std::string>& list, std::string_view name) {
-  return std::ranges::find(list, name) != list.end();
 }
 
 }  // namespace
@@ -139,11 +136,7 @@ std::vector<uint32_t> ReportBuilder::samples_of(EventId event) const {
   for (uint32_t i : own)
     if (off_.empty() || off_[i] == 0) found.push_back(i);
   if (!times_.empty())
-    std::erase_if(found, [&](uint32_t i) {
-      return std::ranges::none_of(times_, [&](const SampleFilter::TimeRange& range) {
-        return samples.time[i] >= range.from_ns && samples.time[i] <= range.to_ns;
-      });
-    });
+    std::erase_if(found, [&](uint32_t i) { return !is_in(times_, samples.time[i]); });
   if (!options_.shown_cpus.empty())
     std::erase_if(found, [&](uint32_t i) {
       return std::ranges::find(options_.shown_cpus, samples.cpu[i]) == options_.shown_cpus.end();
@@ -247,29 +240,26 @@ Result<std::vector<uint8_t>> ReportBuilder::hidden_samples() const {
   auto has = [](const std::vector<uint32_t>& list, uint32_t id) {
     return list.empty() || std::ranges::find(list, id) != list.end();
   };
+  ChosenNames comms(input_.strings, options_.comms);
+  ChosenObjects objects(input_.dsos, options_.dsos);
   auto keeps_place = [&](const Frame& frame) {
-    if (!options_.dsos.empty()) {
-      if (!frame.dso.valid()) return false;
-      const Dso& dso = input_.dsos[frame.dso];
-      if (!listed(options_.dsos, dso.short_name) && !listed(options_.dsos, dso.path)) return false;
-    }
+    if (!objects.has(frame.dso)) return false;
     std::string_view name = frame.symbol.valid() ? adapter_.name(frame.symbol) : "";
     if (options_.symbol_filter && !filters_rows() &&
         name.find(*options_.symbol_filter) == std::string_view::npos)
       return false;
-    return options_.symbols.empty() || (!name.empty() && listed(options_.symbols, name));
+    return options_.symbols.empty() || (!name.empty() && is_listed(options_.symbols, name));
   };
   std::vector<uint8_t> place_hidden;
   for (const Frame& frame : session_.frames()) place_hidden.push_back(keeps_place(frame) ? 0 : 1);
   for (uint32_t i = 0; i < samples.size(); ++i) {
-    bool keep =
-        has(options_.pids, recorded_task(samples.pid[i])) &&
-        has(options_.tids, recorded_task(samples.tid[i])) &&
-        place_hidden[samples.leaf[i].index()] == 0 &&
-        (is_guest_mode(samples.cpu_mode[i]) ? options_.shows_guests.value_or(true)
-                                            : options_.shows_host) &&
-        (options_.socket < 0 || adapter_.socket_of(samples.cpu[i]) == options_.socket) &&
-        (options_.comms.empty() || listed(options_.comms, input_.strings.view(samples.comm[i])));
+    bool keep = has(options_.pids, recorded_task(samples.pid[i])) &&
+                has(options_.tids, recorded_task(samples.tid[i])) &&
+                place_hidden[samples.leaf[i].index()] == 0 &&
+                (is_guest_mode(samples.cpu_mode[i]) ? options_.shows_guests.value_or(true)
+                                                    : options_.shows_host) &&
+                (options_.socket < 0 || adapter_.socket_of(samples.cpu[i]) == options_.socket) &&
+                comms.has(samples.comm[i]);
     if (keep && parent != nullptr) {
       reader.move_to(i);
       keep = parent->of_row(reader) != UINT64_MAX;

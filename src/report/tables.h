@@ -89,7 +89,7 @@ class ReportBuilder {
   std::vector<uint32_t> by_event_;    // samples, by event and place in the file
   std::vector<size_t> event_starts_;  // by event: of its samples in by_event_; one more entry
   std::vector<uint8_t> idle_frames_;  // empty unless needed
-  std::vector<SampleFilter::TimeRange> times_;
+  std::vector<TimeRange> times_;
   std::vector<uint32_t> parallelism_;  // per sample; empty unless needed
 };
 

@@ -86,7 +86,7 @@ bool Timehist::shows_cpu(uint32_t cpu) const {
 }
 
 bool Timehist::is_in_time(uint64_t time) const {
-  return time >= options_.from_ns && (options_.to_ns == 0 || time <= options_.to_ns);
+  return options_.time.has(time);
 }
 
 TaskTimes& Timehist::times(TaskId task) {
@@ -169,12 +169,13 @@ bool Timehist::has_chosen_priority(const SchedEvent& event, const SchedPipeline&
 /// False if the switch is outside the window. `now` is clamped to its end.
 bool Timehist::account(const SchedEvent& event, TaskTimes& of_task, Cpu& here, uint64_t& now) {
   uint64_t came = here.last_switch_ns;
-  if (options_.from_ns > now) return false;
-  if (came != 0 && options_.from_ns > came) came = options_.from_ns;
-  if (options_.to_ns != 0) {
+  const TimeRange& wanted = options_.time;
+  if (wanted.from_ns > now) return false;
+  if (came != 0) came = std::max(came, wanted.from_ns);
+  if (wanted.to_ns != TimeRange().to_ns) {
     // For a task that was there from the start it is unknown whether that is in the window.
-    if (came == 0 || came > options_.to_ns) return false;
-    now = std::min(now, options_.to_ns);
+    if (came == 0 || came > wanted.to_ns) return false;
+    now = std::min(now, wanted.to_ns);
   }
   bool is_idle = event.task == 0;
   if (options_.idle_only && !is_idle) return true;
@@ -198,8 +199,8 @@ bool Timehist::account_idle(Cpu& here, uint64_t now, uint64_t came) {
 }
 
 void Timehist::note_window(uint64_t now) {
-  if (first_ns_ == 0 && now >= options_.from_ns) first_ns_ = now;
-  if (options_.to_ns == 0 || now <= options_.to_ns) last_ns_ = now;
+  if (first_ns_ == 0 && now >= options_.time.from_ns) first_ns_ = now;
+  if (now <= options_.time.to_ns) last_ns_ = now;
 }
 
 void Timehist::take_wakeup(const SchedEvent& event) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/running_stats.h"
+#include "replay/sample_columns.h"
 #include "sched/event_pipeline.h"
 #include "sched/task_table.h"
 #include "sched/text_out.h"
@@ -35,7 +36,7 @@ struct TimehistOptions {
   bool idle_only = false;                              // -I
   bool stacks = false;                                 // of the outgoing task
   std::vector<uint32_t> cpus, pids, tids, priorities;  // only these; empty: all
-  uint64_t from_ns = 0, to_ns = 0;                     // only this time range; 0: no limit
+  TimeRange time = {};                                 // only this
   uint32_t cpu_count = 1;
 };
 

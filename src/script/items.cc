@@ -7,16 +7,12 @@
 #include "base/text.h"
 
 namespace sonde {
-namespace {
-
-bool listed(const std::vector<std::string>& list, std::string_view name) {
-  return list.empty() || std::ranges::find(list, name) != list.end();
-}
-
-}  // namespace
 
 SampleNames::SampleNames(const Session& session, const ItemFilter& filter)
-    : session_(session), filter_(filter) {
+    : session_(session),
+      filter_(filter),
+      comms_(session.strings(), filter.comms),
+      objects_(session.machine().dsos(), filter.dsos) {
   for (const std::string& symbol : filter.symbols)
     if (auto address = parse_hex(symbol)) addresses_.push_back(*address);
 }
@@ -29,28 +25,16 @@ bool SampleNames::passes_all() const {
 bool SampleNames::matches(uint32_t sample) const {
   const SampleColumns& columns = session_.samples();
   const Frame& leaf = session_.frame(columns.leaf[sample]);
-  return listed(filter_.comms, session_.strings().view(columns.comm[sample])) && passes_dso(leaf) &&
-         passes_symbol(leaf, sample);
+  return comms_.has(columns.comm[sample]) && objects_.has(leaf.dso) && passes_symbol(leaf, sample);
 }
 
 bool SampleNames::in_time(uint32_t sample) const {
-  uint64_t time = session_.samples().time[sample];
-  return filter_.times.empty() ||
-         std::ranges::any_of(filter_.times, [time](const SampleFilter::TimeRange& range) {
-           return range.from_ns <= time && time <= range.to_ns;
-         });
-}
-
-bool SampleNames::passes_dso(const Frame& leaf) const {
-  if (filter_.dsos.empty()) return true;
-  if (!leaf.dso.valid()) return false;
-  const Dso& dso = session_.machine().dsos()[leaf.dso];
-  return listed(filter_.dsos, dso.path) || listed(filter_.dsos, dso.short_name);
+  return is_in(filter_.times, session_.samples().time[sample]);
 }
 
 bool SampleNames::passes_symbol(const Frame& leaf, uint32_t sample) const {
   if (filter_.symbols.empty()) return true;
-  if (leaf.symbol.valid() && listed(filter_.symbols, session_.symbolizer().name(leaf.symbol)))
+  if (leaf.symbol.valid() && is_listed(filter_.symbols, session_.symbolizer().name(leaf.symbol)))
     return true;
   Sample whole;
   if (addresses_.empty() || !session_.decode(sample, whole)) return false;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/fields/chosen_names.h"
 #include "replay/fields/event_window.h"
 #include "script/record_lines.h"
 
@@ -15,10 +16,10 @@ namespace sonde {
 struct ItemFilter {
   std::vector<std::string> comms;
   std::vector<std::string> dsos;
-  std::vector<std::string> symbols;            // names, or addresses in hex
-  uint64_t address_range = 0;                  // bytes after an address in `symbols` that pass, too
-  std::vector<uint32_t> cpus;                  // for records; samples are filtered earlier
-  std::vector<SampleFilter::TimeRange> times;  // of samples
+  std::vector<std::string> symbols;  // names, or addresses in hex
+  uint64_t address_range = 0;        // bytes after an address in `symbols` that pass, too
+  std::vector<uint32_t> cpus;        // for records; samples are filtered earlier
+  std::vector<TimeRange> times;      // of samples
   RecordFilter records;
 
   [[nodiscard]] bool passes_all() const {
@@ -39,11 +40,12 @@ class SampleNames {
 
  private:
   [[nodiscard]] bool in_time(uint32_t sample) const;
-  [[nodiscard]] bool passes_dso(const Frame& leaf) const;
   [[nodiscard]] bool passes_symbol(const Frame& leaf, uint32_t sample) const;
 
   const Session& session_;
   const ItemFilter& filter_;
+  ChosenNames comms_;
+  ChosenObjects objects_;
   std::vector<uint64_t> addresses_;
 };
 

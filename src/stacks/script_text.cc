@@ -143,10 +143,7 @@ bool passes(const SampleFilter& filter, const ScriptSampleLine& line) {
   };
   if (!allows(filter.pids, line.pid) || !allows(filter.tids, line.tid)) return false;
   if (!allows(filter.cpus, line.cpu)) return false;
-  if (filter.times.empty()) return true;
-  return line.time_ns && std::ranges::any_of(filter.times, [&](const auto& range) {
-           return *line.time_ns >= range.from_ns && *line.time_ns <= range.to_ns;
-         });
+  return filter.times.empty() || (line.time_ns && is_in(filter.times, *line.time_ns));
 }
 
 }  // namespace

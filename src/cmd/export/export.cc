@@ -4,6 +4,7 @@
 #include "cmd/options/export_options.h"
 #include "cmd/options/guest_flags.h"
 #include "cmd/options/profile_flags.h"
+#include "cmd/options/sample_selection_flags.h"
 #include "stacks/profile_source.h"
 
 namespace sonde {
@@ -23,6 +24,8 @@ class ExportCommand final : public Command {
     flags.text('o', "output", output_, "file", "file to write; - is standard output (the default)");
     flags.list('e', "event", options_.stacks.events, "event",
                "only this event; may be given several times");
+    declare_task_selection(flags, samples_);
+    declare_place_selection(flags, samples_);
     flags.boolean('f', "force", options_.session.open.force,
                   "read the recording even if another user owns it");
     flags.boolean(0, "experimental", experimental_, "allow formats that still change");
@@ -56,9 +59,10 @@ class ExportCommand final : public Command {
                   format_->name);
     if (arguments.size() + (input_.empty() ? 0 : 1) > 1)
       return fail(ErrorCode::kUsage, "Error: export takes one file");
-    if (input_.empty()) input_ = arguments.empty() ? default_input(env) : arguments[0];
+    if (input_.empty()) input_ = arguments.empty() ? default_recording(env.in_fd) : arguments[0];
     name_frame_functions(options_.session.symbols, env);
-    StackProfile profile = TRY(open_profile(input_, wanted(env), env));
+    ProfileSourceOptions how = TRY(wanted(env));
+    StackProfile profile = TRY(open_profile(input_, how, env));
     TRY(keep_columns(profile, options_.stacks.events));
     OutputFile output = TRY(OutputFile::open(output_, env));
     format_->write(output.sink(), profile);
@@ -85,8 +89,9 @@ class ExportCommand final : public Command {
     return {};
   }
 
-  ProfileSourceOptions wanted(const Env& env) const {
+  Result<ProfileSourceOptions> wanted(const Env& env) const {
     ProfileSourceOptions options = options_;
+    TRY(samples_.apply(options));
     options.session.open.stdin_fd = env.in_fd;
     options.session.inlines = chosen_inlines(inline_);
     set_shape(options.stacks, format_->shape);
@@ -98,6 +103,7 @@ class ExportCommand final : public Command {
   std::string output_;
   bool experimental_ = false;
   std::optional<bool> inline_;
+  SampleSelection samples_;
   ProfileSourceOptions options_;
   std::string description_;
 };

@@ -3,8 +3,8 @@
 #include "cli/command.h"
 #include "cmd/options/guest_flags.h"
 #include "cmd/options/profile_flags.h"
+#include "cmd/options/sample_selection_flags.h"
 #include "export/formats/folded_writer.h"
-#include "replay/fields/time_ranges.h"
 #include "stacks/profile_diff.h"
 #include "stacks/profile_source.h"
 #include "stacks/recursion.h"
@@ -43,7 +43,7 @@ The value of a stack is the sum of its samples' periods (nanoseconds, cycles ...
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(check(arguments));
-    if (input_.empty()) input_ = arguments.empty() ? default_input(env) : arguments[0];
+    if (input_.empty()) input_ = arguments.empty() ? default_recording(env.in_fd) : arguments[0];
     prepare(env);
     StackProfile profile = TRY(diff_ ? difference_of(arguments, env) : open(input_, env));
     std::vector<size_t> columns = TRY(columns_of(profile, env));
@@ -81,16 +81,14 @@ The value of a stack is the sum of its samples' periods (nanoseconds, cycles ...
   }
   void declare_samples(FlagTable& flags) {
     flags.group("Which samples, and what they weigh");
-    flags.text('e', "event", event_, "event", "only samples of this event (default: the first)");
-    flags.text(0, "event-filter", event_, "event", "same as --event");
+    flags.text('e', "event", samples_.event, "event",
+               "only samples of this event (default: the first)");
+    flags.text(0, "event-filter", samples_.event, "event", "same as --event");
     flags.choose(0, "samples", options_.stacks.value, StackValue::kSamples,
                  "each sample counts as one");
     flags.choose(0, "period", options_.stacks.value, StackValue::kPeriod,
                  "each sample counts as its period (the default)");
-    flags.text(0, "time", time_, "start,stop",
-               "only samples of this span: seconds, or shares of a recording such as 10%-20%");
-    flags.call('C', "cpu", "cpu", "only samples of these CPUs",
-               numbers_into(options_.session.filter.cpus));
+    declare_place_selection(flags, samples_);
   }
   void declare_diff(FlagTable& flags) {
     declare_call_trace(flags, options_);
@@ -122,28 +120,13 @@ The value of a stack is the sum of its samples' periods (nanoseconds, cycles ...
 
   Result<StackProfile> open(const std::string& path, const Env& env) const {
     ProfileSourceOptions options = options_;
-    if (time_.find('%') == std::string::npos)
-      options.session.filter.times = TRY(parse_time_ranges(time_, 0, UINT64_MAX));
-    else
-      options.make_filter = [this](const Session& session) { return filter_by_share(session); };
-    if (!event_.empty()) options.stacks.events = {event_};
+    TRY(samples_.apply(options));
     StackProfile profile = TRY(open_profile(path, options, env));
     return merge_recursion_ ? merge_recursion(std::move(profile)) : std::move(profile);
   }
-  /// Only a recording knows how long it is.
-  Result<std::function<bool(size_t)>> filter_by_share(const Session& session) const {
-    const ReplayCounts& counts = session.counts();
-    auto ranges = TRY(parse_time_ranges(time_, counts.first_time_ns, counts.last_time_ns));
-    const SampleColumns& samples = session.samples();
-    return [ranges = std::move(ranges), &samples](size_t i) {
-      return std::ranges::any_of(ranges, [time = samples.time[i]](const auto& range) {
-        return time >= range.from_ns && time <= range.to_ns;
-      });
-    };
-  }
   Result<size_t> column_of(const StackProfile& profile, Env& env) const {
-    size_t column = TRY(choose_column(profile, event_));
-    if (event_.empty() && profile.columns.size() > 1)
+    size_t column = TRY(choose_column(profile, samples_.event));
+    if (samples_.event.empty() && profile.columns.size() > 1)
       env.err.print("{}: {}: stacks are of {}; -e chooses another event\n", env.tool,
                     profile.origin, profile.columns[column].name);
     return column;
@@ -151,7 +134,7 @@ The value of a stack is the sum of its samples' periods (nanoseconds, cycles ...
 
   /// Both columns of a comparison, even one read from a file; otherwise one.
   Result<std::vector<size_t>> columns_of(const StackProfile& profile, Env& env) const {
-    bool may_be_comparison = diff_ || event_.empty();
+    bool may_be_comparison = diff_ || samples_.event.empty();
     if (may_be_comparison && is_comparison(profile)) return std::vector<size_t>{0, 1};
     return std::vector<size_t>{TRY(column_of(profile, env))};
   }
@@ -173,8 +156,7 @@ The value of a stack is the sum of its samples' periods (nanoseconds, cycles ...
 
   std::string input_;
   std::string output_;
-  std::string event_;
-  std::string time_;
+  SampleSelection samples_;
   std::optional<bool> inlines_;
   std::optional<bool> by_name_;
   bool merge_recursion_ = false;

@@ -152,16 +152,7 @@ class KmemStat final : public Command {
     KmemWanted wanted{.slab = options_.wants_slab(), .page = options_.wants_page()};
     if (options_.live && !wanted.page)
       return fail(ErrorCode::kUsage, "--live is about pages: give --page, too");
-    if (options_.time.find('%') != std::string::npos)
-      return fail(ErrorCode::kUsage,
-                  "--time expects start,stop in seconds; it takes no shares here");
-    auto ranges = TRY(parse_time_ranges(options_.time, 0, 0));
-    if (ranges.size() > 1)
-      return fail(ErrorCode::kUsage, "--time: one span at a time, not {}", ranges.size());
-    if (!ranges.empty()) {
-      wanted.from_ns = ranges[0].from_ns;
-      wanted.to_ns = ranges[0].to_ns;
-    }
+    wanted.time = TRY(parse_time_span(options_.time));
     return wanted;
   }
 

@@ -88,15 +88,7 @@ void KworkFilter::declare(FlagTable& flags) {
 Result<WorkOptions> KworkFilter::options(WorkView view, const KworkRequest& request) const {
   WorkOptions options{.view = view, .cpus = cpus, .name = name};
   if (!request.classes.empty()) options.classes = request.classes;
-  if (time.find('%') != std::string::npos)
-    return fail(ErrorCode::kUsage, "--time expects start,stop in seconds; it takes no shares here");
-  auto ranges = TRY(parse_time_ranges(time, 0, 0));
-  if (ranges.size() > 1)
-    return fail(ErrorCode::kUsage, "--time: one span at a time, not {}", ranges.size());
-  if (!ranges.empty()) {
-    options.from_ns = ranges[0].from_ns;
-    options.to_ns = ranges[0].to_ns == UINT64_MAX ? 0 : ranges[0].to_ns;
-  }
+  options.time = TRY(parse_time_span(time));
   return options;
 }
 

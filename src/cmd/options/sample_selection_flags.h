@@ -1,4 +1,5 @@
-// The flags that select samples of a recording: -e, --pid, --tid, --comm, --dso, --cpu, --time.
+// The flags that select samples of a recording: -e, --pid, --tid, --comm, --dso, --cpu, --time. For
+// commands that turn profiles into something else; `selection` must outlive the table.
 #pragma once
 
 #include <string>
@@ -8,9 +9,13 @@
 
 namespace sonde {
 
-/// `selection` must outlive the table.
+/// All of them.
 void declare_sample_selection(
     FlagTable& flags, SampleSelection& selection,
     std::string event_help = "only samples of this event (default: the first that has any)");
+/// --pid, --tid.
+void declare_task_selection(FlagTable& flags, SampleSelection& selection);
+/// --comm, --dso, --cpu, --time.
+void declare_place_selection(FlagTable& flags, SampleSelection& selection);
 
 }  // namespace sonde

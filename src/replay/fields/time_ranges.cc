@@ -8,8 +8,6 @@
 namespace sonde {
 namespace {
 
-using TimeRange = SampleFilter::TimeRange;
-
 /// "12.345678" as nanoseconds; digits beyond the ninth are dropped.
 std::optional<uint64_t> parse_seconds(std::string_view text) {
   size_t dot = text.find('.');
@@ -83,6 +81,15 @@ Result<std::vector<TimeRange>> parse_time_ranges(std::string_view text, uint64_t
     ranges.push_back(*range);
   }
   return ranges;
+}
+
+Result<TimeRange> parse_time_span(std::string_view text) {
+  if (text.find('%') != std::string_view::npos)
+    return fail(ErrorCode::kUsage, "--time expects start,stop in seconds; it takes no shares here");
+  std::vector<TimeRange> ranges = TRY(parse_time_ranges(text, 0, 0));
+  if (ranges.size() > 1)
+    return fail(ErrorCode::kUsage, "--time: one span at a time, not {}", ranges.size());
+  return ranges.empty() ? TimeRange() : ranges[0];
 }
 
 std::vector<TimeRange> time_ranges_by_header(std::string_view text, const Features& features) {

@@ -24,11 +24,8 @@ bool contains(const std::vector<uint32_t>& list, uint32_t value) {
 }  // namespace
 
 bool SampleFilter::passes(const SampleId& who, uint64_t time) const {
-  if (!contains(pids, who.pid) || !contains(tids, who.tid) || !contains(cpus, who.cpu))
-    return false;
-  return times.empty() || std::ranges::any_of(times, [time](const TimeRange& range) {
-           return range.from_ns <= time && time <= range.to_ns;
-         });
+  return contains(pids, who.pid) && contains(tids, who.tid) && contains(cpus, who.cpu) &&
+         is_in(times, time);
 }
 
 namespace {
