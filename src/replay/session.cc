@@ -181,7 +181,9 @@ Result<itrace::LogSetup> Session::State::log_setup() const {
   return setup;
 }
 
-/// Adds the samples of instruction traces to the recording, before any pass over it.
+/// Adds the samples of instruction traces to the recording, before any pass over it. They may have
+/// no times, so the machine that the traces are followed with is not that of the passes
+/// (docs/decisions/0042).
 Result<> Session::State::add_traces() {
   LossLedger counted_later;
   StringPool names;
