@@ -57,7 +57,7 @@ class Browser:
 
         self.process = subprocess.Popen(
             [program, *FLAGS, f"--user-data-dir={self.profile.name}/profile", "about:blank"], preexec_fn=wire, close_fds=False,
-            env={**os.environ, "HOME": self.profile.name}, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
+            env={**os.environ, "HOME": self.profile.name, "TMPDIR": self.profile.name}, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
             start_new_session=True)
         os.close(its_input)
         os.close(its_output)

@@ -70,7 +70,9 @@ def skipped(shown):
 
 
 def left_in_tmp(root):
-    return sorted(entry.name for entry in (root.directory / "tmp").iterdir())
+    """Without the folder of the JVM, which it leaves there, empty, when Debian's packages run it."""
+    left = (entry for entry in (root.directory / "tmp").iterdir() if entry.name != "hsperfdata_root" or any(entry.iterdir()))
+    return sorted(entry.name for entry in left)
 
 
 def try_readme(root):
