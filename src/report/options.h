@@ -40,7 +40,7 @@ struct ReportOptions;
 Result<> set_percent_limit(ReportOptions& o, std::string_view word);
 
 struct ReportOptions {
-  std::string input = "perf.data";
+  std::string input;  // for messages, the one that was chosen
   bool force = false;
   bool quiet = false;
   int verbose = 0;

@@ -211,12 +211,6 @@ bool takes_all(const SampleFilter& filter) {
   return filter.pids.empty() && filter.tids.empty() && filter.cpus.empty() && filter.times.empty();
 }
 
-std::string default_input(const Env& env) {
-  struct stat status{};
-  bool is_piped = ::fstat(env.in_fd, &status) == 0 && S_ISFIFO(status.st_mode);
-  return is_piped ? "-" : "perf.data";
-}
-
 Result<StackProfile> open_profile(const std::string& path, const ProfileSourceOptions& options,
                                   const Env& env) {
   return ProfileOpener(options, env).open(path);

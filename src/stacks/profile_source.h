@@ -52,8 +52,6 @@ Result<StackProfile> open_profile(const std::string& path, const ProfileSourceOp
                                   const Env& env);
 /// Whether a filter excludes nothing.
 [[nodiscard]] bool takes_all(const SampleFilter& filter);
-/// The input if no file is named: a pipe on standard input, or perf.data.
-[[nodiscard]] std::string default_input(const Env& env);
 /// The format that the first bytes indicate. Piped recordings begin like recording files; text of
 /// no other format may be folded stacks.
 [[nodiscard]] ProfileFormat format_of(std::string_view first_bytes);

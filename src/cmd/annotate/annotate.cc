@@ -10,6 +10,7 @@
 #include "cmd/annotate/nothing.h"
 #include "cmd/options/listing_flags.h"
 #include "cmd/options/profile_flags.h"
+#include "cmd/options/recording_input.h"
 #include "datatype/listing_types.h"
 #include "render/damage_text.h"
 #include "render/listing_columns.h"
@@ -51,6 +52,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (arguments.size() > 1) return fail(ErrorCode::kUsage, "Error: too many arguments");
     if (!arguments.empty()) o_.symbol = arguments[0];
+    o_.input = input().chosen_path(env);
     TRY(check_options(env));
     name_frame_functions(o_.symbol_sources, env);
     Session session = TRY(open(env, o_.symbol));
@@ -63,9 +65,10 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
   }
 
  private:
+  [[nodiscard]] RecordingInput input() const { return {.path = o_.input, .force = o_.force}; }
   [[nodiscard]] bool wants_browser() const {
-    bool asks_text =
-        o_.dump || o_.formatted || o_.listing.places || o_.input == "-" || o_.data_type.has_value();
+    bool asks_text = o_.dump || o_.formatted || o_.listing.places || input().is_standard_input() ||
+                     o_.data_type.has_value();
     return o_.browser.value_or(true) && !asks_text;
   }
 
@@ -87,8 +90,6 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
   /// With `only`, the samples of other functions may be missing.
   Result<Session> open(Env& env, const std::optional<std::string>& only) const {
     SessionOptions options;
-    options.open.force = o_.force;
-    options.open.stdin_fd = env.in_fd;
     options.symbols = o_.symbol_sources;
     options.filter.cpus = o_.cpus;
     options.itrace = o_.itrace;
@@ -101,7 +102,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
     options.narrow = [](const EventTable& events, const Features&, SessionOptions& wanted) {
       if (has_branch_stacks(events)) wanted.rows = EachSample();
     };
-    return Session::open(o_.input, options, env);
+    return input().open_session(std::move(options), env);
   }
 
   [[nodiscard]] SampleRows rows(const Env& env, const std::optional<std::string>& only) const {

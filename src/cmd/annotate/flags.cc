@@ -15,7 +15,7 @@ constexpr RefusedOption kAnnotateRefuses[] = {
 
 void declare_choice(FlagTable& flags, Options& o) {
   flags.text('i', "input", o.input, "file",
-             "read this recording (default: perf.data); - is standard input");
+             "read this recording (default: standard input if that is a pipe, else perf.data)");
   flags.call('d', "dsos", "dso[,dso...]", "show only functions of these objects",
              words_into(o.dsos));
   flags.text('s', "symbol", o.symbol, "symbol", "show only the function of this name");

@@ -14,7 +14,7 @@
 namespace sonde::annotation {
 
 struct Options {
-  std::string input = "perf.data";
+  std::string input;  // for messages, the one that was chosen
   bool force = false;
   bool quiet = false;
   int verbose = 0;

@@ -6,9 +6,9 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cmd/options/guest_flags.h"
+#include "cmd/options/recording_input.h"
 #include "elf/build_id.h"
 #include "elf/elf_file.h"
-#include "replay/session.h"
 #include "symbol/kallsyms.h"
 
 namespace sonde {
@@ -21,9 +21,12 @@ class BuildIdList final : public Command {
     flags.description(
         "Lists the build ids in a recording. The input may also be an ELF file; its own build id "
         "is then shown.");
-    flags.boolean('f', "force", options_.force, "read the recording even if another user owns it");
+    flags.boolean('f', "force", options_.input.force,
+                  "read the recording even if another user owns it");
     flags.boolean('H', "with-hits", options_.with_hits, "only objects that samples hit");
-    flags.text('i', "input", options_.input, "file", "recording or ELF file to read (perf.data)");
+    flags.text('i', "input", options_.input.path, "file",
+               "recording or ELF file to read (default: standard input if that is a pipe, else "
+               "perf.data)");
     flags.boolean('k', "kernel", options_.kernel, "show the running kernel's build id instead");
     flags.boolean('m', "kernel-maps", options_.kernel_maps,
                   "show build ids and addresses of the running kernel and its modules instead");
@@ -38,28 +41,39 @@ class BuildIdList final : public Command {
   Result<int> run(Env& env, const Arguments&) override {
     if (options_.kernel) return print_kernel(env);
     if (options_.kernel_maps) return print_kernel_maps(env);
-    if (Result<ElfFile> elf = ElfFile::open(options_.input); elf && !elf->build_id().empty()) {
+    options_.input.path = options_.input.chosen_path(env);
+    if (Result<ElfFile> elf = ElfFile::open(options_.input.path); elf && !elf->build_id().empty()) {
       env.out.print("{}\n", to_hex(elf->build_id()));
       return 0;
     }
-    OpenOptions open{.force = options_.force, .stdin_fd = env.in_fd};
-    Recording recording = TRY(Recording::open(options_.input, open, env.losses));
-    bool needs_samples = options_.with_hits || recording.features().build_ids.empty();
-    if (!needs_samples) {
-      // After `inject -b` they are in the section and in records.
-      std::set<std::pair<std::string_view, std::string_view>> printed;
-      for (const BuildIdEntry& entry : recording.features().build_ids)
-        if (shows(is_guest_mode(entry.misc & abi::kMiscCpuModeMask)) &&
-            printed.emplace(entry.build_id, entry.path).second)
-          env.out.print("{} {}\n", to_hex(entry.build_id), entry.path);
-      return 0;
+    if (options_.input.path != "-") {  // which can be read only once
+      Recording recording = TRY(options_.input.open_recording(env));
+      if (!needs_samples(recording.features())) return print_listed(recording.features(), env);
     }
-    return print_hits(env);
+    SessionOptions options;
+    options.want_symbols = false;
+    options.chains.reset();
+    Session session = TRY(options_.input.open_session(std::move(options), env));
+    const Features& features = session.recording().features();
+    return needs_samples(features) ? print_hits(session, env) : print_listed(features, env);
   }
 
  private:
   [[nodiscard]] bool shows(bool is_guests) const {
     return is_guests ? options_.guests : options_.host;
+  }
+  [[nodiscard]] bool needs_samples(const Features& features) const {
+    return options_.with_hits || features.build_ids.empty();
+  }
+
+  /// What the recording lists. After `inject -b` they are in the section and in records.
+  Result<int> print_listed(const Features& features, Env& env) const {
+    std::set<std::pair<std::string_view, std::string_view>> printed;
+    for (const BuildIdEntry& entry : features.build_ids)
+      if (shows(is_guest_mode(entry.misc & abi::kMiscCpuModeMask)) &&
+          printed.emplace(entry.build_id, entry.path).second)
+        env.out.print("{} {}\n", to_hex(entry.build_id), entry.path);
+    return 0;
   }
 
   static Result<std::string> kernel_build_id() {
@@ -97,12 +111,7 @@ class BuildIdList final : public Command {
                   *address + *size, words[0]);
   }
 
-  Result<int> print_hits(Env& env) {
-    SessionOptions options;
-    options.open = {.force = options_.force, .stdin_fd = env.in_fd};
-    options.want_symbols = false;
-    options.chains.reset();
-    Session session = TRY(Session::open(options_.input, options, env));
+  Result<int> print_hits(const Session& session, Env& env) const {
     std::set<uint32_t> hit;
     for (FrameId leaf : session.samples().leaf) hit.insert(session.frame(leaf).dso.value);
     const DsoTable& dsos = session.machine().dsos();
@@ -120,8 +129,7 @@ class BuildIdList final : public Command {
   }
 
   struct {
-    std::string input = "perf.data";
-    bool force = false;
+    RecordingInput input;
     bool with_hits = false;
     bool kernel = false;
     bool kernel_maps = false;

@@ -29,7 +29,6 @@ class C2cReport final : public Command {
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(no_arguments(arguments));
     SessionOptions session_options;
-    session_options.open = input_.open_options(env);
     session_options.symbols = symbols_;
     session_options.chains.reset();
     if (!options_.only_counts && options_.call_graph.style != view::GraphStyle::kNone)
@@ -40,7 +39,7 @@ class C2cReport final : public Command {
                                     SessionOptions& narrowed) {
       c2c::choose_branch_history(options_, events, narrowed);
     };
-    Session session = TRY(Session::open(input_.chosen_path(env), session_options, env));
+    Session session = TRY(input_.open_session(session_options, env));
     TRY(c2c::check_branch_history(options_, session));
     if (stitch_calls_) warn_about_stitching(session.recording(), env.err);
     complete_options(session);

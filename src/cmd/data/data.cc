@@ -7,6 +7,7 @@
 #include "base/output/overwriting.h"
 #include "cli/command.h"
 #include "cmd/options/profile_flags.h"
+#include "cmd/options/recording_input.h"
 #include "export/recordings/autofdo.h"
 #include "export/recordings/bolt.h"
 #include "export/recordings/ctf.h"
@@ -31,7 +32,8 @@ class DataConvert final : public Command {
         "(--symbol-ordering-file); the program must have been built by clang with "
         "-fbasic-block-address-map. All of these count every branch of an instruction trace, "
         "where the recording has one.");
-    flags.text('i', "input", input_, "file", "recording to convert (perf.data)");
+    flags.text('i', "input", input_.path, "file",
+               "recording to convert (default: standard input if that is a pipe, else perf.data)");
     flags.text(0, "to-json", json_, "file", "write samples as JSON; - is standard output");
     flags.text(0, "to-ctf", ctf_, "directory", "write a directory in the Common Trace Format");
     flags.text(0, "to-autofdo", autofdo_, "file",
@@ -46,7 +48,7 @@ class DataConvert final : public Command {
     flags.text(0, "dso", dso_, "object",
                "of --to-autofdo, --to-bolt and --to-propeller: path or name of the program or "
                "library; by default that with the most branches");
-    flags.boolean('f', "force", force_,
+    flags.boolean('f', "force", input_.force,
                   "read the recording even if another user owns it, and overwrite the file");
     flags.count('v', "verbose", verbose_, "no effect: what is lost is said anyway")
         .without_effect("what is lost is said anyway");
@@ -65,12 +67,11 @@ class DataConvert final : public Command {
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(check(arguments));
-    session_.open.stdin_fd = env.in_fd;
-    session_.open.force = force_;
+    input_.path = input_.chosen_path(env);
     session_.want_symbols = !json_.empty();
     if (json_.empty()) session_.chains.reset();
     if (!branch_path().empty()) session_.itrace = trace_of_branches();
-    Session session = TRY(Session::open(input_, session_, env));
+    Session session = TRY(input_.open_session(session_, env));
     uint64_t bytes = TRY(convert(session, env));
     if (json_ == "-" || branch_path() == "-") return 0;
     std::string_view format = !ctf_.empty()         ? "CTF"
@@ -82,7 +83,7 @@ class DataConvert final : public Command {
     env.err.print(
         "[ {0} data convert: Converted '{1}' into {2} data '{3}' ]\n"
         "[ {0} data convert: Converted and wrote {4:.3f} MB ({5} samples) ]\n",
-        env.tool, input_, format, ctf_ + json_ + branch_path(),
+        env.tool, input_.path, format, ctf_ + json_ + branch_path(),
         static_cast<double>(bytes) / kMegabyte, session.samples().size());
     return 0;
   }
@@ -186,7 +187,7 @@ class DataConvert final : public Command {
           "{} has no branch stacks: record -b or -j any,u takes them, on processors that "
           "keep them; of an instruction trace convert the recording itself, not what inject "
           "made of it",
-          input_);
+          input_.path);
     const DsoTable& dsos = session.machine().dsos();
     if (totals.broken > 0)
       env.err.print("{}: {} stretches between branches were left out: no code is like that\n",
@@ -200,7 +201,7 @@ class DataConvert final : public Command {
     std::string known;
     for (const BranchProfile::Object& object : objects)
       known += (known.empty() ? "" : ", ") + dsos[object.dso].short_name;
-    return fail(ErrorCode::kNotFound, "{} has no branches in {}; it has some in {}", input_,
+    return fail(ErrorCode::kNotFound, "{} has no branches in {}; it has some in {}", input_.path,
                 dso_.empty() ? "any file" : dso_, known);
   }
 
@@ -212,7 +213,7 @@ class DataConvert final : public Command {
       return uint64_t{0};
     }
     struct stat status{};
-    if (!force_ && ::lstat(path.c_str(), &status) == 0)
+    if (!input_.force && ::lstat(path.c_str(), &status) == 0)
       return fail(ErrorCode::kFailed, "{} exists: --force overwrites it", path);
     auto opened = overwrite(path, 0666);
     if (!opened) return fail(ErrorCode::kIo, "failed to open {}: {}", path, opened.error());
@@ -225,7 +226,7 @@ class DataConvert final : public Command {
     return ::fstat(file.get(), &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
   }
 
-  std::string input_ = "perf.data";
+  RecordingInput input_;
   std::string json_;
   std::string ctf_;
   std::string autofdo_;
@@ -233,7 +234,6 @@ class DataConvert final : public Command {
   std::string propeller_;
   std::string symbol_order_;
   std::string dso_;
-  bool force_ = false;
   int verbose_ = 0;
   bool wall_clock_ = false;
   bool all_ = false;

@@ -1,5 +1,6 @@
 // `evlist`: the events of a recording.
 #include "cli/command.h"
+#include "cmd/options/recording_input.h"
 #include "event/pmu/attr_text.h"
 #include "perfdata/read/recording.h"
 #include "replay/fields/trace_texts.h"
@@ -12,12 +13,11 @@ class Evlist final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description("Lists the events in a recording, one per line.");
-    flags.boolean('f', "force", options_.force, "read the recording even if another user owns it");
+    options_.input.declare_file(flags);
     flags.boolean('F', "freq", options_.freq,
                   "show the sampling frequency or period of each event");
     flags.boolean('g', "group", options_.group,
                   "show the members of groups on one line, in braces");
-    flags.text('i', "input", options_.input, "file", "recording to read (perf.data)");
     flags.boolean('v', "verbose", options_.verbose, "show every attribute of each event");
     flags.boolean(0, "trace-fields", options_.trace_fields,
                   "show the names of tracepoints' fields");
@@ -26,17 +26,16 @@ class Evlist final : public Command {
   Result<int> run(Env& env, const Arguments&) override {
     if (options_.group && (options_.verbose || options_.freq))
       return fail(ErrorCode::kUsage, "-g shows nothing but groups: leave out -v and -F");
-    SessionOptions open;
-    open.open = {.force = options_.force, .stdin_fd = env.in_fd};
-    open.want_symbols = false;
-    open.chains.reset();
     if (options_.trace_fields) {
-      Session session = TRY(Session::open(options_.input, open, env));
+      SessionOptions open;
+      open.want_symbols = false;
+      open.chains.reset();
+      Session session = TRY(options_.input.open_session(std::move(open), env));
       TraceTexts traces(session);
       print(env.out, session.events(), &traces);
       return 0;
     }
-    Recording recording = TRY(Recording::open(options_.input, open.open, env.losses));
+    Recording recording = TRY(options_.input.open_recording(env));
     print(env.out, recording.events(), nullptr);
     return 0;
   }
@@ -100,8 +99,7 @@ class Evlist final : public Command {
   }
 
   struct {
-    std::string input = "perf.data";
-    bool force = false;
+    RecordingInput input;
     bool freq = false;
     bool group = false;
     bool verbose = false;

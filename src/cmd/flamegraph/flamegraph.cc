@@ -48,7 +48,7 @@ The picture goes to standard output, or to flamegraph.svg if that is a terminal 
                   frequency_.empty() ? "call-graph" : "freq");
     std::vector<std::string> inputs = arguments.words;
     if (!input_.empty()) inputs.insert(inputs.begin(), input_);
-    if (inputs.empty()) inputs.push_back(default_input(env));
+    if (inputs.empty()) inputs.push_back(default_recording(env.in_fd));
     if (inputs.size() > 2) return fail(ErrorCode::kUsage, "Error: too many arguments");
     bool named = !output_.empty();
     std::string output = named || !env.out.is_terminal() ? output_ : kDefaultFlameFile;

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cmd/heatmap/flags.h"
 #include "cmd/options/profile_flags.h"
+#include "cmd/options/recording_input.h"
 #include "export/pictures/flame_svg.h"
 #include "export/pictures/svg.h"
 #include "replay/fields/time_ranges.h"
@@ -136,25 +137,19 @@ commands.)");
   // Recordings.
 
   Result<view::HeatMap> of_recording(Env& env) {
-    input_ = options_.input.value_or(default_input(env));
+    RecordingInput input{.path = options_.input.value_or(""), .force = options_.force};
+    input_ = input.chosen_path(env);
     SessionOptions how;
-    how.open = {.force = options_.force, .stdin_fd = env.in_fd};
     how.want_symbols = false;
     how.chains.reset();
     how.filter.pids = options_.pids;
     how.filter.tids = options_.tids;
-    Session session = TRY(Session::open(input_, how, env));
+    Session session = TRY(input.open_session(std::move(how), env));
     const ReplayCounts& counts = session.counts();
     times_ = TRY(parse_time_ranges(options_.time, counts.first_time_ns, counts.last_time_ns));
     if (options_.by_second) return of_seconds(session);
     if (!options_.field.empty()) return of_field(session);
     return of_pairs(session);
-  }
-  [[nodiscard]] bool is_in_time(uint64_t time_ns) const {
-    return times_.empty() ||
-           std::ranges::any_of(times_, [time_ns](const SampleFilter::TimeRange& range) {
-             return range.from_ns <= time_ns && time_ns <= range.to_ns;
-           });
   }
 
   Result<view::HeatMap> of_pairs(const Session& session) {
@@ -192,7 +187,7 @@ commands.)");
     points.reserve(values.values.size());
     uint64_t first_ns = 0;
     for (const TimedValue& value : values.values) {
-      if (!is_in_time(value.time_ns)) continue;
+      if (!is_in(times_, value.time_ns)) continue;
       if (points.empty()) first_ns = value.time_ns;
       points.push_back({static_cast<double>(value.time_ns - first_ns) / kSecondOfNs, value.value});
     }
@@ -208,7 +203,7 @@ commands.)");
 
   Result<view::HeatMap> of_seconds(const Session& session) {
     std::vector<uint64_t> times = TRY(times_of(session, options_.event));
-    std::erase_if(times, [this](uint64_t time) { return !is_in_time(time); });
+    std::erase_if(times, [this](uint64_t time) { return !is_in(times_, time); });
     uint64_t first_second = 0;
     view::HeatMap map =
         TRY(make_second_map(times, options_.rows.value_or(kRowsOfASecond), first_second));
@@ -241,7 +236,7 @@ commands.)");
     source.stacks.value = StackValue::kSamples;
     if (!options_.event.empty()) source.stacks.events = {options_.event};
     StackProfile profile =
-        TRY(open_profile(options_.input.value_or(default_input(env)), source, env));
+        TRY(open_profile(options_.input.value_or(default_recording(env.in_fd)), source, env));
     if (profile.columns.empty() || total_of(profile.columns[0]) <= 0)
       return fail(ErrorCode::kFailed, "{}: no samples in the range {} s", profile.origin,
                   options_.range);
@@ -272,7 +267,7 @@ commands.)");
   HeatMapOptions options_;
   std::string input_;
   std::string remarks_;
-  std::vector<SampleFilter::TimeRange> times_;
+  std::vector<TimeRange> times_;
 };
 
 }  // namespace

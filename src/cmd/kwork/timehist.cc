@@ -2,7 +2,7 @@
 #include "cli/argument_count.h"
 #include "cmd/kwork/kwork.h"
 #include "cmd/options/profile_flags.h"
-#include "cmd/options/scan_with_stacks.h"
+#include "cmd/options/scan_or_session.h"
 #include "kwork/work_history.h"
 
 namespace sonde {
@@ -37,11 +37,11 @@ class KworkTimehist final : public Command {
     TRY(no_arguments(arguments));
     WorkOptions options = TRY(choice_.options(WorkView::kHistory, request_));
     TRY(request_.input.dump_first(env));
-    ScanWithStacks recording(request_.input, env);
+    ScanOrSession recording(request_.input, stack_session(symbols_, max_stack_), env);
     TRY(recording.open());
     TRY(need_work(recording.scan(), env));
     if (wants_stacks_ && EventStacks::are_in(recording.scan().events(), kEntryStacks))
-      TRY(recording.add_stacks(kEntryStacks, symbols_, max_stack_));
+      TRY(recording.add_stacks(kEntryStacks));
     EventStacks* stacks = recording.stacks();
     ScanMachine machine(recording.scan());
     WorkNames names(machine, symbols_, env);

@@ -51,19 +51,18 @@ void say_apart(const FutexStats& stats, uint64_t unfinished, Env& env) {
     env.err.print("{} waits whose end was not recorded are in no row\n", unfinished);
 }
 
-Result<int> show(const std::string& path, const ContentionOptions& options, LockTableStyle style,
-                 const LockColumn& key, Env& env) {
+Result<int> show(const RecordingInput& input, const ContentionOptions& options,
+                 LockTableStyle style, const LockColumn& key, Env& env) {
   FutexStats::Options how = TRY(stats_options(options, style));
   SessionOptions wanted;
-  wanted.open = options.lock.input.open_options(env);
   wanted.symbols = options.lock.symbols;
-  Session session = TRY(Session::open(path, std::move(wanted), env));
+  Session session = TRY(input.open_session(std::move(wanted), env));
   FutexPipeline pipeline(session);
   if (!pipeline.has_waits())
     return fail(ErrorCode::kFailed,
                 "{}: no events of futexes (syscalls:sys_enter_futex, futex-wait); '{} lock record "
                 "--futex' makes such a recording",
-                path, env.tool);
+                input.chosen_path(env), env.tool);
   FutexStats stats(std::move(how), session);
   pipeline.run([&](const FutexWait& wait) { stats.consume(wait); });
   std::vector<LockRow> rows = stats.rows();
@@ -108,7 +107,7 @@ Result<int> show_futexes(const ContentionOptions& options, LockTableStyle style,
                          const LockColumn& key, Env& env) {
   TRY(check(options));
   TRY(options.lock.input.dump_first(env));
-  return show(options.lock.input.chosen_path(env), options, std::move(style), key, env);
+  return show(options.lock.input, options, std::move(style), key, env);
 }
 
 Result<int> measure_futexes(const ContentionOptions& options, const LockTableStyle& style,
@@ -120,7 +119,7 @@ Result<int> measure_futexes(const ContentionOptions& options, const LockTableSty
   TemporaryDirectory directory = TRY(TemporaryDirectory::make(env));
   std::string path = directory.path() + "/perf.data";
   int status = TRY(record(record_words(options, path, command), env));
-  TRY(show(path, options, style, key, env));
+  TRY(show({.path = path}, options, style, key, env));
   return command.empty() && status == kInterrupted ? 0 : status;
 }
 

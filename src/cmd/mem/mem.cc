@@ -46,7 +46,8 @@ The options may also follow the subcommand.)");
     flags.boolean('U', "hide-unresolved", options_.hide_unresolved,
                   "leave out samples of code without a symbol");
     flags.boolean('f', "force", options_.force, "read the recording even if another user owns it");
-    flags.text('i', "input", options_.input, "file", "recording to read (default: perf.data)");
+    flags.text('i', "input", options_.input, "file",
+               "recording to read (default: standard input if that is a pipe, else perf.data)");
     flags.text('C', "cpu", options_.cpus, "cpu", "of `record`: only what happens on these CPUs");
   }
 

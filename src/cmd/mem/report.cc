@@ -4,6 +4,7 @@
 #include "cli/argument_count.h"
 #include "cli/front_command.h"
 #include "cmd/mem/mem.h"
+#include "cmd/options/recording_input.h"
 #include "event/pmu/pmu.h"
 #include "script/memory_lines.h"
 
@@ -42,8 +43,6 @@ class MemReport final : private OwnedReportOptions, public FrontCommand {
     if (!options_.dumps) return FrontCommand::run(env, arguments);
     TRY(no_arguments(arguments));
     SessionOptions session;
-    session.open.force = report.force;
-    session.open.stdin_fd = env.in_fd;
     session.symbols = report.symbol_sources;
     session.filter.cpus = report.cpus;
     session.chains.reset();
@@ -51,7 +50,8 @@ class MemReport final : private OwnedReportOptions, public FrontCommand {
                           .physical_addresses = options_.physical_addresses,
                           .page_sizes = options_.page_sizes,
                           .hide_unresolved = report.hide_unresolved};
-    write_memory_lines(TRY(Session::open(report.input, session, env)), style, env.out);
+    RecordingInput input{.path = report.input, .force = report.force};
+    write_memory_lines(TRY(input.open_session(std::move(session), env)), style, env.out);
     return 0;
   }
 

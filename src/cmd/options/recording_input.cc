@@ -1,26 +1,30 @@
 #include "cmd/options/recording_input.h"
 
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 
-#include "replay/session.h"
 #include "script/dump_tail.h"
 
 namespace sonde {
 
-void RecordingInput::declare(FlagTable& flags) {
+void RecordingInput::declare_file(FlagTable& flags) {
   flags.text('i', "input", path, "file",
-             "read this recording (default: standard input if it is a pipe, else perf.data)");
+             "read this recording (default: standard input if that is a pipe, else perf.data)");
   flags.boolean('f', "force", force, "read the recording even if it belongs to another user");
+}
+
+void RecordingInput::declare(FlagTable& flags) {
+  declare_file(flags);
   flags.count('v', "verbose", verbose, "show more details; which ones depends on the command");
 }
 
 std::string RecordingInput::chosen_path(const Env& env) const {
-  if (!path.empty()) return path;
-  struct stat info{};
-  bool is_pipe = ::fstat(env.in_fd, &info) == 0 && S_ISFIFO(info.st_mode);
-  return is_pipe ? "-" : "perf.data";
+  return path.empty() ? default_recording(env.in_fd) : path;
+}
+
+bool RecordingInput::is_standard_input() const {
+  return (path.empty() ? default_recording(STDIN_FILENO) : path) == "-";
 }
 
 OpenOptions RecordingInput::open_options(const Env& env) const {
@@ -31,10 +35,19 @@ Result<FileScan> RecordingInput::open_scan(Env& env) const {
   return FileScan::open(chosen_path(env), open_options(env), env.losses);
 }
 
+Result<Recording> RecordingInput::open_recording(const Env& env) const {
+  return Recording::open(chosen_path(env), open_options(env), env.losses);
+}
+
+Result<Session> RecordingInput::open_session(SessionOptions options, const Env& env) const {
+  options.open.force = force;
+  options.open.stdin_fd = env.in_fd;
+  return Session::open(chosen_path(env), std::move(options), env);
+}
+
 Result<> RecordingInput::dump_first(Env& env) const {
   if (!dump) return {};
-  std::string chosen = chosen_path(env);
-  if (chosen == "-")
+  if (chosen_path(env) == "-")
     return fail(ErrorCode::kUsage, "Error: -D reads the recording twice: give a file, not a pipe");
   LossLedger counted_again;  // what is lost, when the command reads
   Env apart{.out = env.out,
@@ -47,10 +60,9 @@ Result<> RecordingInput::dump_first(Env& env) const {
             .tool = env.tool,
             .config = env.config};
   SessionOptions options;
-  options.open = open_options(env);
   options.want_symbols = false;
   options.chains.reset();
-  Session session = TRY(Session::open(chosen, options, apart));
+  Session session = TRY(open_session(std::move(options), apart));
   dump_session(session, {}, counted_again, env.out);
   return {};
 }

@@ -42,7 +42,7 @@ std::string key_names() {
 
 void declare_input(FlagTable& flags, ReportOptions& o) {
   flags.text('i', "input", o.input, "file",
-             "read this recording (default: perf.data); - is standard input");
+             "read this recording (default: standard input if that is a pipe, else perf.data)");
   flags.boolean('f', "force", o.force, "read the recording even if it belongs to another user");
   flags.count('v', "verbose", o.verbose,
               "show full paths of objects, addresses, and where symbols come from");

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cmd/options/listing_flags.h"
 #include "cmd/options/profile_flags.h"
+#include "cmd/options/recording_input.h"
 #include "cmd/report/flags.h"
 #include "cmd/report/page.h"
 #include "itrace/synthesizer.h"
@@ -70,13 +71,17 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
       if (o_.symbol_filter) return fail(ErrorCode::kUsage, "Error: too many arguments");
       o_.symbol_filter = arguments[0];
     }
+    bool is_named = !o_.input.empty();
+    o_.input = input().chosen_path(env);
     tell_of_nameless(o_.symbol_sources, env);
     if (o_.html || (wants_browser() && can_browse(env)))
       name_frame_functions(o_.symbol_sources, env);
     if (o_.html) return report::write_page(o_, env);
     TRY(check_options());
     Result<Session> opened = open(env);
-    if (!opened) return not_opened(std::move(opened).error(), arguments);
+    if (!opened)
+      return is_named ? std::unexpected(std::move(opened).error())
+                      : not_opened(std::move(opened).error(), arguments);
     Session session = std::move(*opened);
     if (session.counts().records_by_type[abi::kRecordAuxtrace] != 0 && !o_.itrace)
       tell_of_traces(session, env);
@@ -105,10 +110,11 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
   }
 
  private:
+  [[nodiscard]] RecordingInput input() const { return {.path = o_.input, .force = o_.force}; }
   /// Options that ask for text output rule out the browser.
   [[nodiscard]] bool wants_browser() const {
     bool asks_text = o_.header || o_.header_only || o_.stats || o_.tasks || o_.mmaps || o_.dump ||
-                     o_.threads || o_.html || !o_.separator.empty() || o_.input == "-";
+                     o_.threads || o_.html || !o_.separator.empty() || input().is_standard_input();
     return o_.browser.value_or(true) && !asks_text && !o_.total_cycles;
   }
 
@@ -165,8 +171,7 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
 
   /// A word without -i selects symbols, which not everybody knows who gives the name of a file.
   [[nodiscard]] std::unexpected<Error> not_opened(Error error, const Arguments& arguments) const {
-    bool is_named = o_.input != ReportOptions().input;
-    if (arguments.empty() || is_named) return std::unexpected(std::move(error));
+    if (arguments.empty()) return std::unexpected(std::move(error));
     const std::string& word = arguments[0];
     if (status_of_regular(word))
       error.message += fmt::format("\n'perf report -i {}' reads that file", word);
@@ -178,8 +183,6 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
 
   Result<Session> open(Env& env) {
     SessionOptions options;
-    options.open.force = o_.force;
-    options.open.stdin_fd = env.in_fd;
     options.symbols = o_.symbol_sources;
     options.itrace = o_.itrace;
     options.filter.cpus = o_.cpus;
@@ -202,7 +205,7 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
       if (!report::joins_samples(events))
         narrowed.filter.times = time_ranges_by_header(o_.time, features);
     };
-    return Session::open(o_.input, options, env);
+    return input().open_session(std::move(options), env);
   }
 
   /// True even if no call graph is shown.

@@ -2,7 +2,7 @@
 #include "sched/timehist.h"
 #include "cli/argument_count.h"
 #include "cmd/options/profile_flags.h"
-#include "cmd/options/scan_with_stacks.h"
+#include "cmd/options/scan_or_session.h"
 #include "cmd/sched/sched.h"
 #include "replay/fields/time_ranges.h"
 
@@ -50,10 +50,10 @@ class SchedTimehist final : public Command {
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(check(arguments));
-    ScanWithStacks recording(input_, env);
+    ScanOrSession recording(input_, stack_session(symbols_, max_stack_), env);
     TRY(recording.open());
     TRY(look_at(recording.scan(), env));
-    if (options_.stacks) TRY(recording.add_stacks(switch_stacks(), symbols_, max_stack_));
+    if (options_.stacks) TRY(recording.add_stacks(switch_stacks()));
     SchedPipeline pipeline(recording.scan(), recording.losses());
     auto text = [&](const SchedEvent& event) { return recording.stacks()->text(event.record); };
     Timehist history(options_, text, env.out);
@@ -74,16 +74,7 @@ class SchedTimehist final : public Command {
       return fail(
           ErrorCode::kUsage,
           " Error: -s shows no lines to which -n and -w could add: -S shows sums and lines");
-    if (time_.find('%') != std::string::npos)
-      return fail(ErrorCode::kUsage,
-                  "--time expects start,stop in seconds; it takes no shares here");
-    auto ranges = TRY(parse_time_ranges(time_, 0, 0));
-    if (ranges.size() > 1)
-      return fail(ErrorCode::kUsage, "--time: one span at a time, not {}", ranges.size());
-    if (!ranges.empty()) {
-      options_.from_ns = ranges[0].from_ns;
-      options_.to_ns = ranges[0].to_ns == UINT64_MAX ? 0 : ranges[0].to_ns;
-    }
+    options_.time = TRY(parse_time_span(time_));
     options_.lines = !summary_only_;
     return {};
   }

@@ -9,6 +9,7 @@
 #include "capture/control/signal_queue.h"
 #include "cli/command.h"
 #include "cmd/options/profile_flags.h"
+#include "cmd/options/recording_input.h"
 #include "cmd/script/flags.h"
 #include "perfdata/read/file_scan.h"
 #include "python/script_request.h"
@@ -112,18 +113,12 @@ class Script final : public Command {
                   "one of them");
     if (options_.dlfilter.empty() && !options_.dlfilter_arguments.empty())
       return fail(ErrorCode::kFailed, "--dlarg: there is no filter to give it to: add --dlfilter");
-    if (options_.input.empty()) {
-      struct stat info{};
-      bool piped = ::fstat(env.in_fd, &info) == 0 && S_ISFIFO(info.st_mode);
-      options_.input = piped ? "-" : "perf.data";
-    }
+    if (options_.input.empty()) options_.input = default_recording(env.in_fd);
     return {};
   }
 
   Result<Session> open(const FilterRun* dlfilter, Env& env) {
     SessionOptions options;
-    options.open.force = options_.force;
-    options.open.stdin_fd = env.in_fd;
     options.itrace = options_.itrace;
     if (options_.dump || options_.header_only)
       options.itrace.reset();
@@ -147,7 +142,8 @@ class Script final : public Command {
                         .stitch_calls = options_.stitch_lbr};
     options.want_symbols = !options_.header_only;
     options.inlines = chosen_inlines(options_.inlines);
-    return Session::open(options_.input, options, env);
+    return RecordingInput{.path = options_.input, .force = options_.force}.open_session(
+        std::move(options), env);
   }
 
   /// False if lines need more than the samples themselves.

@@ -39,13 +39,13 @@ Tables: samples, stacks (a row per frame), frames, threads, mappings, objects, e
   Result<int> run(Env& env, const Arguments& arguments) override {
     sql::ResultFormat format = TRY(chosen_format());
     name_frame_functions(session_.symbols, env);
-    session_.open = input_.open_options(env);
     session_.inlines = chosen_inlines(std::nullopt);
-    std::string path = input_.path.empty() ? "perf.data" : input_.path;
-    if (arguments.empty() && path == "-")
+    // Without a query, standard input has the statements.
+    if (arguments.empty() && input_.path.empty()) input_.path = "perf.data";
+    if (arguments.empty() && input_.path == "-")
       return fail(ErrorCode::kUsage,
                   "sql: a recording on standard input needs a query as argument");
-    Session session = TRY(Session::open(path, session_, env));
+    Session session = TRY(input_.open_session(session_, env));
     sql::Database database = TRY(sql::Database::open(session));
     OutputFile output = TRY(OutputFile::open(output_, env));
     std::unique_ptr<sql::ResultWriter> writer =

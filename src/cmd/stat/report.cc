@@ -1,7 +1,7 @@
 #include "cmd/stat/report.h"
 
 #include "base/printing/csv.h"
-#include "perfdata/read/recording.h"
+#include "cmd/options/recording_input.h"
 #include "stat/count_file_pages.h"
 #include "stat/output.h"
 
@@ -19,9 +19,7 @@ class StatReport final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description("Shows the counts of a file that `stat record` wrote.");
-    flags.text('i', "input", input_, "file",
-               "show this file (default: perf.data); - is standard input");
-    flags.boolean('f', "force", force_, "read the file even if it belongs to another user");
+    input_.declare_file(flags);
     declare_unit_flags(flags, grouping_);
     flags.text('x', "field-separator", options_.separator, "separator",
                "separate the values of a line by this, and align nothing: CSV, for programs (\\t "
@@ -38,8 +36,7 @@ class StatReport final : public Command {
       return fail(ErrorCode::kUsage, "stat report takes no argument: '{}'", arguments[0]);
     if (options_.separator == "\\t") options_.separator = "\t";
     options_.quotes_formulas = TRY(quotes_formulas(env));
-    Recording recording = TRY(
-        Recording::open(input_, OpenOptions{.force = force_, .stdin_fd = env.in_fd}, env.losses));
+    Recording recording = TRY(input_.open_recording(env));
     StatOutput output = TRY(StatOutput::open(options_, env, false));
     if (grouping_ == CountGrouping::kCluster)
       return fail(ErrorCode::kUnsupported, "A recording does not say which CPUs form a cluster");
@@ -50,8 +47,7 @@ class StatReport final : public Command {
  private:
   StatOptions options_;
   std::optional<CountGrouping> grouping_;
-  std::string input_ = "perf.data";
-  bool force_ = false;
+  RecordingInput input_;
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "base/output_file.h"
 #include "cli/command_family.h"
 #include "cmd/options/profile_flags.h"
-#include "cmd/options/recording_input.h"
+#include "cmd/options/scan_or_session.h"
 #include "cmd/timechart/timechart.h"
 #include "export/pictures/timeline_svg.h"
 
@@ -101,21 +101,22 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and if t
   }
 
   Result<view::Timeline> make(Env& env) {
-    std::string path = input_.chosen_path(env);
-    FileScan scan = TRY(input_.open_scan(env));
+    ScanOrSession recording(input_, session_, env);
+    TRY(recording.open());
+    FileScan& scan = recording.scan();
     if (has_io_calls(scan.events())) {
-      view::Timeline timeline = io_timeline(scan, io_, env.losses);
+      view::Timeline timeline = io_timeline(scan, io_, recording.losses());
       choose_chart_threads(timeline, processes_, at_least_);
       return timeline;
     }
-    if (has_switches(scan)) return make_of_switches(env, path);
+    if (has_switches(scan)) return make_of_switches(*TRY(recording.session()), env);
     if (!has_power_states(scan.events()))
       return fail(ErrorCode::kFailed,
                   "{}: this recording has no scheduler, CPU power or I/O events: make one "
                   "with `{} timechart record`",
-                  path, env.tool);
+                  input_.chosen_path(env), env.tool);
     view::Timeline timeline;
-    add_power_states(timeline, scan, env.losses);
+    add_power_states(timeline, scan, recording.losses());
     if (by_topology_) sort_by_topology(timeline, scan.features(), env);
     return timeline;
   }
@@ -125,9 +126,7 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and if t
            scan.events().all().end();
   }
 
-  Result<view::Timeline> make_of_switches(Env& env, const std::string& path) {
-    session_.open = input_.open_options(env);
-    Session session = TRY(Session::open(path, session_, env));
+  Result<view::Timeline> make_of_switches(const Session& session, Env& env) {
     SessionTimeline made = TRY(timeline_of(session, {}));
     for (const std::string& flaw : made.flaws()) env.err.print("{}\n", flaw);
     view::Timeline timeline = std::move(made.timeline);

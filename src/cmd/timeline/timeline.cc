@@ -9,12 +9,12 @@
 #include "base/output_file.h"
 #include "cli/command.h"
 #include "cmd/options/profile_flags.h"
+#include "cmd/options/recording_input.h"
 #include "export/formats/folded_writer.h"
 #include "export/pictures/axis.h"
 #include "export/pictures/timeline_json.h"
 #include "export/pictures/timeline_svg.h"
 #include "replay/fields/time_ranges.h"
-#include "stacks/profile_source.h"
 
 namespace sonde {
 namespace {
@@ -34,10 +34,7 @@ thread waited, and where its waker was. With --itrace, from a recording of an in
 What is not known because events are missing is left blank (hatched on CPUs); a recording without -a, of every n-th switch or with a filter is refused.
 
 The picture is one SVG file that any browser shows: scroll to zoom, drag to move, double-click to show everything again.)");
-    flags.text('i', "input", input_, "file",
-               "recording to read (default: standard input if that is a pipe, else perf.data)");
-    flags.boolean('f', "force", session_.open.force,
-                  "read the recording even if another user owns it");
+    input_.declare_file(flags);
     flags.text('o', "output", output_, "file", "file to write (standard output)");
     flags
         .call(0, "to", "format",
@@ -68,19 +65,17 @@ The picture is one SVG file that any browser shows: scroll to zoom, drag to move
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (arguments.size() > 1) return fail(ErrorCode::kUsage, "Error: too many arguments");
-    if (!arguments.empty()) input_ = arguments[0];
-    if (input_.empty()) input_ = default_input(env);
+    if (!arguments.empty()) input_.path = arguments[0];
     if (!(style_.width >= TimelineStyle::kMinWidth && style_.width <= TimelineStyle::kMaxWidth))
       return fail(ErrorCode::kUsage, "--width goes from {} to {}", TimelineStyle::kMinWidth,
                   TimelineStyle::kMaxWidth);
-    session_.open.stdin_fd = env.in_fd;
     name_frame_functions(session_.symbols, env);
     return of_calls_ ? show_calls(env) : show_states(env);
   }
 
  private:
   Result<int> show_states(Env& env) {
-    Session session = TRY(Session::open(input_, session_, env));
+    Session session = TRY(input_.open_session(session_, env));
     SessionTimeline made = TRY(timeline_of(session, {}));
     const std::vector<std::string> flaws = made.flaws();  // of the whole, whatever part is shown
     TRY(choose_part(session, made.timeline));
@@ -92,7 +87,7 @@ The picture is one SVG file that any browser shows: scroll to zoom, drag to move
     session_.itrace = call_timeline_trace();
     session_.chains.reset();
     session_.filter.cpus = cpus_;
-    Session session = TRY(Session::open(input_, session_, env));
+    Session session = TRY(input_.open_session(session_, env));
     CallTimeline made = TRY(call_timeline_of(session));
     TRY(choose_part(session, made.timeline));
     TRY(write(env, made.timeline));
@@ -166,7 +161,7 @@ The picture is one SVG file that any browser shows: scroll to zoom, drag to move
     return {};
   }
 
-  std::string input_;
+  RecordingInput input_;
   std::string output_;
   std::string time_;
   bool of_calls_ = false;

@@ -34,7 +34,7 @@ class ViewCommand final : public Command {
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (arguments.size() > 2) return fail(ErrorCode::kUsage, "Error: too many arguments");
     if (arguments.size() == 1) choice_.input = arguments[0];
-    if (arguments.empty() && choice_.input.empty()) choice_.input = default_input(env);
+    if (arguments.empty() && choice_.input.empty()) choice_.input = default_recording(env.in_fd);
     if (arguments.size() == 2) {
       choice_.before = arguments[0];
       choice_.input = arguments[1];
