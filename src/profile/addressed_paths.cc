@@ -12,9 +12,8 @@ AddressedPaths::AddressedPaths(const ProfileInput& input, PathFrames& frames,
 
 uint32_t AddressedPaths::owner_of(uint32_t sample) {
   const SampleColumns& samples = input_.samples;
-  return places_
-             ? places_->enter(samples.pid[sample], samples.time[sample], samples.cpu_mode[sample])
-             : kNobody;
+  if (!places_ || was_copied(sample)) return kNobody;
+  return places_->enter(samples.pid[sample], samples.time[sample], samples.cpu_mode[sample]);
 }
 
 std::span<const FrameId> AddressedPaths::steps(RowReader& reader, ChainId chain, uint32_t& owner) {
@@ -61,8 +60,7 @@ void AddressedPaths::read_steps(RowReader& reader, ChainId chain) {
 /// copied stacks it only has the kernel's, which nearly always have symbols, and the record is not
 /// in any cache.
 bool AddressedPaths::record_has_addresses(uint32_t sample, std::span<const FrameId> frames) const {
-  const auto& was_copied = input_.samples.was_copied;
-  if (was_copied.empty() || was_copied[sample] == 0) return true;
+  if (!was_copied(sample)) return true;
   return std::ranges::any_of(frames, [&](FrameId id) {
     const Frame& frame = input_.frame(id);
     return frame.level != FrameLevel::kUser && frames_.needs_address(frame);

@@ -29,6 +29,10 @@ class AddressedPaths {
 
  private:
   static constexpr size_t kBlock = size_t{1} << 20;
+  [[nodiscard]] bool was_copied(uint32_t sample) const {
+    const auto& copied = input_.samples.was_copied;
+    return !copied.empty() && copied[sample] != 0;
+  }
   bool place_steps(ChainId chain, uint32_t owner);
   void read_steps(RowReader& reader, ChainId chain);
   [[nodiscard]] bool record_has_addresses(uint32_t sample, std::span<const FrameId> frames) const;

@@ -45,8 +45,9 @@ class SampleDetails {
     for (size_t i = 0; i < sample.callchain.size(); ++i)
       if (!abi::is_callchain_context(sample.callchain[i])) out.push_back(sample.callchain[i]);
   }
-  /// The machine, if every frame of a chain is where the machine's mappings put an address that was
-  /// recorded, in the sample's process and at its time; otherwise null.
+  /// The machine, if every frame of a chain that does not come from a copied stack is where the
+  /// machine's mappings put an address that was recorded, in the sample's process and at its time;
+  /// otherwise null.
   [[nodiscard]] virtual const Machine* machine_of_chains() const { return nullptr; }
   /// The steps of its chain if that contains branches (Session::branch_history); otherwise none.
   virtual void branch_path(const Sample& sample, size_t index, std::vector<PathStep>& out) const {

@@ -11,7 +11,7 @@
 namespace sonde {
 
 SessionInput::SessionInput(const Session& session)
-    : session_(session), only_recorded_chains_(only_recorded_chains()) {
+    : session_(session), chains_by_address_(has_chains_by_address()) {
   const Machine& machine = session.machine();
   for (const AddressSpace::Piece& piece : machine.space(machine.kernel_space()).pieces()) {
     DsoId dso = machine.mapping(piece.mapping).dso;
@@ -81,15 +81,16 @@ void SessionInput::chain_addresses(const Sample& sample, size_t index,
   append_recorded_addresses(sample, session_.events()[event].attr, out);
 }
 
-bool SessionInput::only_recorded_chains() const {
+/// Not of branches: a processor's open calls, or what was put into chains.
+bool SessionInput::has_chains_by_address() const {
   return !session_.branch_history() &&
          std::ranges::all_of(session_.events().all(), [](const EventDesc& event) {
-           return has_only_recorded_chains(event.attr);
+           return sonde::has_branch_path(event.attr);
          });
 }
 
 const Machine* SessionInput::machine_of_chains() const {
-  return only_recorded_chains_ ? &session_.machine() : nullptr;
+  return chains_by_address_ ? &session_.machine() : nullptr;
 }
 
 bool SessionInput::has_branch_path(EventId event) const {

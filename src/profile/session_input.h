@@ -45,10 +45,10 @@ class SessionInput final : public SymbolNames, public SampleDetails {
 
  private:
   [[nodiscard]] bool has_branch_path(EventId event) const;
-  [[nodiscard]] bool only_recorded_chains() const;
+  [[nodiscard]] bool has_chains_by_address() const;
 
   const Session& session_;
-  bool only_recorded_chains_;  // each table asks
+  bool chains_by_address_;  // each table asks
   mutable std::once_flag wakers_made_;
   mutable std::optional<Wakers> wakers_;              // made on first use
   tsl::robin_map<uint32_t, uint64_t> module_starts_;  // by DsoId

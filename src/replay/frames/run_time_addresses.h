@@ -2,9 +2,10 @@
 // that processes share them; where an object lay in a process is known from its mappings. That
 // saves reading a sample's record again for the addresses of its call chain.
 //
-// There is no answer where mappings leave a choice: for an object that was mapped at several
-// places, for guests, and for samples taken in the kernel that may come from execve itself, if the
-// image before and the one after it share an object (AddressResolver::enter).
+// The parts of a file may be mapped at different distances from each other than they have in it;
+// code is in what is executable. There is no answer where mappings leave a choice: for code that
+// was mapped at several places, for guests, and for samples taken in the kernel that may come from
+// execve itself, if the image before and the one after it share an object (AddressResolver::enter).
 #pragma once
 
 #include <array>
@@ -17,6 +18,25 @@
 #include "replay/frames/frame_table.h"
 
 namespace sonde {
+
+/// Where an object lay in an address space: what is added to a run-time address to get the one in
+/// the object.
+class ObjectPlace {
+ public:
+  /// One of the object's mappings, of [begin, end) in the object.
+  void add(uint64_t delta, uint64_t begin, uint64_t end, bool is_executable);
+  /// Nothing if the mappings of what is at this address in the object do not agree.
+  [[nodiscard]] std::optional<uint64_t> delta_of(uint64_t address) const;
+
+ private:
+  struct Delta {
+    uint64_t value = 0;
+    bool is_known = false, varies = false;
+    void add(uint64_t delta);
+  };
+  Delta all_, code_;  // of all mappings, of the executable ones
+  uint64_t code_begin_ = UINT64_MAX, code_end_ = 0;
+};
 
 class RunTimeAddresses {
  public:
@@ -32,8 +52,6 @@ class RunTimeAddresses {
   std::optional<uint64_t> of(const Frame& frame, uint32_t owner);
 
  private:
-  /// What is added to a run-time address to get the one in the object; nothing: it varies.
-  using Delta = std::optional<uint64_t>;
   struct CachedProcess {
     uint32_t pid = 0;
     Machine::SpaceAt at{SpaceId(), SpaceId(), 1, 0};
@@ -46,9 +64,9 @@ class RunTimeAddresses {
 
   const Machine& machine_;
   std::array<CachedProcess, kProcesses> processes_;
-  tsl::robin_map<uint64_t, uint32_t, NumberHash> owners_;  // by both address spaces
-  tsl::robin_map<uint64_t, Delta, NumberHash> deltas_;     // by owner and object
-  uint32_t kernel_;                                        // the owner of kernel code
+  tsl::robin_map<uint64_t, uint32_t, NumberHash> owners_;     // by both address spaces
+  tsl::robin_map<uint64_t, ObjectPlace, NumberHash> places_;  // by owner and object
+  uint32_t kernel_;                                           // the owner of kernel code
 };
 
 }  // namespace sonde

@@ -28,15 +28,15 @@ class RunTimeAddressesTest : public testing::Test {
     ASSERT_TRUE(RecordRange(block, kHostOrder).next(view));
     machine.apply(view, SampleLayout(), time, losses);
   }
-  void map(uint32_t pid, uint64_t time, uint64_t start, std::string_view path,
-           uint64_t offset = 0) {
+  void map(uint32_t pid, uint64_t time, uint64_t start, std::string_view path, uint64_t offset = 0,
+           uint32_t protection = 5) {
     MmapRecord record{};
     record.pid = record.tid = pid;
     record.start = RuntimeAddr(start);
     record.length = kSize;
     record.offset = FileOffset(offset);
     record.path = path;
-    record.protection = 5;
+    record.protection = protection;
     record.is_v2 = true;
     apply(record, time);
   }
@@ -73,6 +73,15 @@ TEST_F(RunTimeAddressesTest, PartsOfAFileMayBeApart) {
   map(1, 1, 0x400000, "/lib/a.so");
   map(1, 1, 0x400000 + kSize, "/lib/a.so", kSize);
   EXPECT_EQ(there_and_back(1, 5, 0x400123 + kSize), 0x400123 + kSize);
+}
+
+TEST_F(RunTimeAddressesTest, CodeIsWhereTheFileIsExecutable) {
+  constexpr uint32_t kRead = 1, kWrite = 2;
+  map(1, 1, 0x400000, "/lib/a.so", 0, kRead);
+  map(1, 2, 0x401000 + kSize, "/lib/a.so", kSize);
+  map(1, 3, 0x402000 + 2 * kSize, "/lib/a.so", 2 * kSize, kRead | kWrite);
+  EXPECT_EQ(there_and_back(1, 5, 0x401123 + kSize), 0x401123 + kSize);
+  EXPECT_EQ(there_and_back(1, 5, 0x400123), std::nullopt);  // no code
 }
 
 TEST_F(RunTimeAddressesTest, AnObjectAtTwoPlacesGivesNoAnswer) {
