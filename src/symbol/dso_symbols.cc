@@ -31,8 +31,9 @@ FinderOptions finder_options(const SymbolOptions& options, const Env& env) {
 
 PathTrust path_trust_of(const SymbolOptions& options, const RecordedHost& host,
                         const Machine& machine) {
-  if (options.unverified) return PathTrust::kAny;
-  return is_this_boot(host, machine) ? PathTrust::kSameFile : PathTrust::kNone;
+  bool is_here = is_this_boot(host, machine);
+  if (options.unverified) return is_here ? PathTrust::kAny : PathTrust::kAnyElsewhere;
+  return is_here ? PathTrust::kSameFile : PathTrust::kNone;
 }
 
 std::optional<uint64_t> DsoSymbols::to_table(uint64_t address) const {

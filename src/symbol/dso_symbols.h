@@ -32,7 +32,7 @@ struct SymbolOptions {
   /// --debuginfod: the servers to ask for files that are not on this machine; empty for those of
   /// DEBUGINFOD_URLS. Not set: none is asked.
   std::optional<std::string> debuginfod;
-  bool unverified = false;  // --unverified-symbols: PathTrust::kAny for every recording
+  bool unverified = false;  // --unverified-symbols: any file at the path, for every recording
   PathTrust path_trust = PathTrust::kAny;
   GuestFiles guests;
   /// Whether functions that have no symbol get a name from their object and address, where call

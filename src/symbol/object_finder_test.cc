@@ -161,6 +161,10 @@ TEST_F(ObjectFinderTest, LooksIntoOtherMountNamespaces) {
   FoundObject found = ObjectFinder(options_).find({.path = "/app/a", .build_id = {}, .pids = {7}});
   ASSERT_TRUE(found.usable());
   EXPECT_EQ(symbol_of(found), "contained");
+  // Who has that number here is not who was recorded elsewhere.
+  options_.path_trust = PathTrust::kAnyElsewhere;
+  EXPECT_FALSE(
+      ObjectFinder(options_).find({.path = "/app/a", .build_id = {}, .pids = {7}}).usable());
 }
 
 TEST_F(ObjectFinderTest, FindsItsOwnVdso) {

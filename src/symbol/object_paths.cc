@@ -38,10 +38,12 @@ std::vector<PlaceToLook> object_places(const FinderOptions& options, const Objec
     return places;
   }
   if (options.path_trust == PathTrust::kNone && query.build_id.empty()) return places;
-  MappedObject object{.path = query.path,
-                      .inode = query.inode,
-                      .pids = query.pids,
-                      .mount_namespace = query.mount_namespace};
+  MappedObject object{.path = query.path, .inode = query.inode};
+  // A process of this machine that has the same number may be in a container, with other files.
+  if (options.path_trust != PathTrust::kAnyElsewhere) {
+    object.pids = query.pids;
+    object.mount_namespace = query.mount_namespace;
+  }
   bool deleted = without_deleted(query.path).size() < query.path.size();
   for (WayToObject& way : ways_to(object, options.proc)) {
     // If a file was deleted, its replacement needs proof that it is the same file.

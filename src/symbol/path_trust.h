@@ -11,9 +11,10 @@ namespace sonde {
 class Machine;
 
 enum class PathTrust : uint8_t {
-  kAny,       // whatever is at the path, as perf does
-  kSameFile,  // the recording is of this boot: the file with the recorded inode, if it has one
-  kNone,      // not known to be of this boot: only what the user points at
+  kAny,           // whatever is at the path, as perf does
+  kAnyElsewhere,  // the same, but the processes that run here are not those of the recording
+  kSameFile,      // the recording is of this boot: the file with the recorded inode, if it has one
+  kNone,          // not known to be of this boot: only what the user points at
 };
 
 /// What a recording says of the machine that it was made on: its header sections.

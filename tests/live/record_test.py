@@ -160,8 +160,9 @@ class RecordTest(unittest.TestCase):
         self.assertLess(max(periods), 60e9, lines)
 
     def test_latency(self):
-        # One process at a time: each of its samples is all of the latency, whatever else the machine does.
-        self.record("--latency", "-e", "cpu-clock", "-o", "perf.data", "--", *BUSY)
+        # One process at a time: each of its samples is all of the latency, whatever else the machine does. It sleeps once: nothing
+        # else takes it off its processor for certain.
+        self.record("--latency", "-e", "cpu-clock", "-o", "perf.data", "--", "sh", "-c", f"{BUSY[2]}; exec sleep 0.01")
         self.assertIn("context_switch: 1", self.perf("evlist", "-v"))
         self.assertRegex(self.perf("report", "--stats"), r"SWITCH events: +[1-9]")
         run = subprocess.run([SONDE, "report", "--stdio", "-s", "parallelism", "-F", "overhead,latency,parallelism"],
