@@ -275,7 +275,7 @@ class ForeignFilesTest(OwnDirectoryTest):
                     self.assertIn(why, run.stderr, words)
             self.sonde("record", "--jit=auto", "--bundle", "-e", "cpu-clock", "-o", "bundled", "-p", process.pid, "--", "sleep", "0.1")
             self.sonde("archive", "-i", "data", status=None)
-            self.sonde("report", "--stdio", "-i", "bundled.bundle")
+            self.sonde("report", "--stdio", "-i", "bundled.bundle", status=None)  # without a sample, if the machine is busy
         self.assert_no_secret(self.path)
 
     def test_top_does_not_wait_for_a_pipe(self):
