@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Programs that call themselves and their files what steers terminals, watched live on a terminal. Needs root."""
+import contextlib
 import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -45,9 +47,17 @@ class Live(OwnDirectoryTest):
     def setUp(self):
         super().setUp()
         (self.path / "files").mkdir()
-        self.program = subprocess.Popen([sys.executable, "-c", HOSTILE, self.path / "files"])
-        self.addCleanup(self.program.wait)
-        self.addCleanup(self.program.kill)
+        self.program = subprocess.Popen([sys.executable, "-c", HOSTILE, self.path / "files"], start_new_session=True)
+        self.addCleanup(self.end_program)
+
+    def end_program(self):
+        """With its child, which would create a file in the directory while that is removed."""
+        os.killpg(self.program.pid, signal.SIGKILL)
+        self.program.wait()
+        with contextlib.suppress(ProcessLookupError):
+            for _ in range(200):
+                os.killpg(self.program.pid, 0)
+                time.sleep(0.01)
 
     def watch(self, *words, until=()):
         """What a terminal gets, until the program ends; it is asked to when all words of `until` were shown."""
