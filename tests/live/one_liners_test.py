@@ -20,6 +20,7 @@ import time
 import unittest
 from pathlib import Path
 
+import calm
 import own_tmp
 
 SONDE = Path(os.environ["SONDE"]).resolve()
@@ -27,6 +28,7 @@ SOURCE = Path(os.environ["SONDE_SOURCE"]).resolve()
 LINES = SOURCE / "tests/live/one_liners.txt"
 PAGE = SOURCE / "docs/one-liners.md"
 PATIENCE = 90  # seconds that one line may take on a busy machine
+NOTHING = "records nothing"
 AT_ONCE = 3  # sections
 UNTIL_SEEN = 3  # lines of a display that has no end, before it is interrupted
 WORKS, COUNTS, RECORDS, REFUSED = "works", "counts", "records", "refused: "
@@ -235,7 +237,7 @@ def outcome(line, bench, status, out, error):
     if "Captured and wrote" in error:
         if line.rare:
             return IF_ANY
-        return RECORDS if re.search(r"\(\d+ samples?\)", error) else "records nothing"
+        return RECORDS if re.search(r"\(\d+ samples?\)", error) else NOTHING
     return WORKS
 
 
@@ -299,6 +301,12 @@ class OneLinersTest(unittest.TestCase):
                 limited = REFUSED in expected or "not on this machine" in expected
                 if limited and has_more() and not happened.startswith(REFUSED):
                     continue
+                # On a busy machine the load may not come to it while a line records.
+                if happened == NOTHING and NOTHING not in expected:
+                    for _ in calm.tries(f"one_liners: {line.quoted}: nothing came", 3):
+                        [(_, happened, output)] = run_all([line])
+                        if happened != NOTHING:
+                            break
                 # perf, too, leaves guests out where the processor's counters could tell them apart.
                 self.assertEqual(expected, row(line, happened.replace(":pppH:", ":ppp:")), output)
 
