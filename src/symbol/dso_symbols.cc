@@ -124,7 +124,8 @@ DsoSymbols DsoSymbolLoader::load_jit(const Dso& dso) const {
   }
   auto pid = static_cast<pid_t>(dso.pid);
   if (options_.path_trust != PathTrust::kNone)
-    for (const std::string& path : perf_map_paths(pid))
+    for (const std::string& path :
+         perf_map_paths(pid, options_.path_trust == PathTrust::kAnyElsewhere ? "" : "/proc"))
       if (take(PerfMap::read_of(pid, path), path)) return loaded;
   loaded.is_missing = true;
   return loaded;

@@ -196,6 +196,7 @@ TEST_F(ObjectFinderTest, PerfMapPathsKnowThePidInside) {
   EXPECT_EQ(paths[0], root_ + "/proc/4711/root/tmp/perf-12.map");
   EXPECT_EQ(paths[1], "/tmp/perf-4711.map");
   EXPECT_EQ(perf_map_paths(99, options_.proc, "/tmp").size(), 1U);
+  EXPECT_EQ(perf_map_paths(4711, "", "/tmp"), std::vector<std::string>{"/tmp/perf-4711.map"});
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ std::optional<pid_t> innermost_pid(pid_t pid, const std::string& proc) {
 std::vector<std::string> perf_map_paths(pid_t pid, const std::string& proc,
                                         const std::string& tmp) {
   std::vector<std::string> paths;
-  if (auto inner = innermost_pid(pid, proc))
+  if (auto inner = proc.empty() ? std::nullopt : innermost_pid(pid, proc))
     paths.push_back(fmt::format("{}/{}/root/tmp/perf-{}.map", proc, pid, *inner));
   paths.push_back(fmt::format("{}/perf-{}.map", tmp, pid));
   return paths;

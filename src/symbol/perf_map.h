@@ -30,7 +30,7 @@ struct PerfMap {
 
 /// Candidate paths for the map of a process, best first: inside the process's mount namespace under
 /// its pid there (/proc/PID/root/tmp/perf-NSPID.map), then our /tmp/perf-PID.map. `proc` is where
-/// procfs is mounted.
+/// procfs is mounted; empty: the process is not one of this machine.
 std::vector<std::string> perf_map_paths(pid_t pid, const std::string& proc = "/proc",
                                         const std::string& tmp = "/tmp");
 
