@@ -1,9 +1,9 @@
 #include "cmd/annotate/nothing.h"
 
-#include <algorithm>
 #include <set>
 
 #include "base/text.h"
+#include "replay/fields/chosen_names.h"
 #include "report/no_samples.h"
 
 namespace sonde::annotation {
@@ -51,10 +51,7 @@ std::string what_is_wrong(const Session& session, const std::set<DsoId>& objects
 }  // namespace
 
 bool wants_object(const Options& options, const Dso& dso) {
-  auto listed = [&](const std::string& name) {
-    return std::ranges::find(options.dsos, name) != options.dsos.end();
-  };
-  return options.dsos.empty() || listed(dso.short_name) || listed(dso.path);
+  return options.dsos.empty() || is_listed(options.dsos, dso);
 }
 
 int report_nothing(const Session& session, const Options& options, Env& env) {
